@@ -1,0 +1,28 @@
+# tilec_layer(FOLDER [MLIR] [DEPS target...]): the static library of one folder of the architecture.
+#
+# The target is the folder's name with '/' as '_'. Every .cpp directly in the folder belongs to it. MLIR adds LLVM's
+# include paths and the MLIR precompiled header; other layers use the plain one.
+function(tilec_layer folder)
+  cmake_parse_arguments(ARG "MLIR" "" "DEPS" ${ARGN})
+  string(REPLACE "/" "_" name "${folder}")
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.cpp")
+  if(NOT sources)
+    add_library(${name} INTERFACE)
+    target_link_libraries(${name} INTERFACE ${ARG_DEPS})
+    return()
+  endif()
+  add_library(${name} STATIC ${sources})
+  target_link_libraries(${name} PUBLIC tilec_options ${ARG_DEPS})
+  if(ARG_MLIR)
+    target_include_directories(${name} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+    target_compile_definitions(${name} PUBLIC ${TILEC_LLVM_DEFINITIONS})
+    if(TARGET tile_ir_gen)
+      add_dependencies(${name} tile_ir_gen)
+    endif()
+    if(TILEC_PCH)
+      target_precompile_headers(${name} REUSE_FROM pch_mlir)
+    endif()
+  elseif(TILEC_PCH)
+    target_precompile_headers(${name} REUSE_FROM pch_std)
+  endif()
+endfunction()

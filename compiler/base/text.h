@@ -1,0 +1,24 @@
+#pragma once
+// Text helpers shared by every layer.
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tilec {
+
+/// Edit distance (insert, delete, replace, swap of neighbours), for did-you-mean.
+size_t editDistance(std::string_view a, std::string_view b);
+/// The candidate nearest to a misspelt name, or an empty string when none is near enough.
+std::string nearest(std::string_view name, std::span<const std::string> candidates);
+/// ` did you mean 'x'?`-style mend, or `known: a, b, c`; empty without candidates.
+std::string suggest(std::string_view name, std::span<const std::string> candidates);
+std::string join(std::span<const std::string> parts, std::string_view separator);
+std::vector<std::string> split(std::string_view text, char separator);
+std::string_view trim(std::string_view text);
+/// Text fit for a shell command line: quoted only when it must be.
+std::string shellQuote(std::string_view text);
+/// 1234567 → "1,234,567".
+std::string groupDigits(uint64_t value);
+
+} // namespace tilec
