@@ -1,5 +1,6 @@
 #pragma once
 // Text helpers shared by every layer.
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,5 +21,9 @@ std::string_view trim(std::string_view text);
 std::string shellQuote(std::string_view text);
 /// 1234567 → "1,234,567".
 std::string groupDigits(uint64_t value);
+/// Bytes of the well-formed UTF-8 code point that text starts with; 0 when there is none.
+size_t utf8Length(std::string_view text);
+/// The text with each byte that is no UTF-8 replaced by U+FFFD; JSON takes nothing else.
+std::string validUtf8(std::string_view text);
 
 } // namespace tilec
