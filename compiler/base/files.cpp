@@ -1,8 +1,11 @@
 #include "compiler/base/files.h"
 #include "compiler/base/env.h"
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <memory>
 #include <sys/stat.h>
 #include <system_error>
@@ -46,14 +49,15 @@ static Status writeInPlace(const fs::path &path, std::string_view bytes) {
   return writeAll(file.get(), bytes, path.string());
 }
 
-/// Permissions of the file to be: those it has, else those the umask leaves.
-static mode_t permissions(const fs::path &target) {
-  struct stat existing;
-  if (::stat(target.c_str(), &existing) == 0)
-    return existing.st_mode & 07777;
-  mode_t mask = ::umask(0);
-  ::umask(mask);
-  return 0666 & ~mask;
+/// Opens a new file beside the target; its name ends up in `temporary`. Two writers, or one that died, may hold names.
+static int openNeighbour(const fs::path &target, std::string &temporary) {
+  static std::atomic<unsigned> serial = 0;
+  for (;;) {
+    temporary = fmt::format("{}.{}-{}.tmp", target.string(), ::getpid(), serial++);
+    int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0 || errno != EEXIST)
+      return descriptor;
+  }
 }
 
 Status writeFile(const fs::path &path, std::string_view bytes) {
@@ -67,11 +71,13 @@ Status writeFile(const fs::path &path, std::string_view bytes) {
     return writeInPlace(path, bytes);
   // Through a symbolic link: the file it names is replaced, not the link.
   fs::path target = fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
-  std::string temporary = target.string() + ".XXXXXX";
-  int descriptor = ::mkstemp(temporary.data());
+  std::string temporary;
+  int descriptor = openNeighbour(target, temporary);
   if (descriptor < 0)
     return usageError("cannot write {}: {}", path.string(), std::strerror(errno));
-  ::fchmod(descriptor, permissions(target));
+  // A file that is replaced keeps its permissions; a new one has what the umask left.
+  if (fs::exists(status))
+    ::fchmod(descriptor, mode_t(status.permissions()));
   File file(::fdopen(descriptor, "wb"), std::fclose);
   Status written = writeAll(file.get(), bytes, path.string());
   // A full disk may show only when the file is closed.

@@ -15,13 +15,21 @@ std::optional<LogLevel> parseLogLevel(std::string_view name);
 /// Replaces the level that TILEC_LOG gave (Warn without it).
 void setLogLevel(LogLevel level);
 bool logs(LogLevel level);
-/// Writes one line, whatever the level in force.
+/// Writes one line if its level is in force.
 void writeLog(LogLevel level, std::string_view line);
 
-/// `log(LogLevel::Debug, "{} registers", n)`: arguments are formatted only when the level is in force.
-template <typename... A> void log(LogLevel level, fmt::format_string<A...> f, A &&...a) {
-  if (logs(level))
-    writeLog(level, fmt::format(f, std::forward<A>(a)...));
+/// `logDebug("{} registers", n)`: arguments are formatted only when the level is in force.
+template <typename... A> void logDebug(fmt::format_string<A...> f, A &&...a) {
+  if (logs(LogLevel::Debug))
+    writeLog(LogLevel::Debug, fmt::format(f, std::forward<A>(a)...));
+}
+template <typename... A> void logInfo(fmt::format_string<A...> f, A &&...a) {
+  if (logs(LogLevel::Info))
+    writeLog(LogLevel::Info, fmt::format(f, std::forward<A>(a)...));
+}
+template <typename... A> void logWarn(fmt::format_string<A...> f, A &&...a) {
+  if (logs(LogLevel::Warn))
+    writeLog(LogLevel::Warn, fmt::format(f, std::forward<A>(a)...));
 }
 
 } // namespace tilec
