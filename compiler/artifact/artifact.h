@@ -87,7 +87,7 @@ struct LaunchSpec {
                                  LaunchExpr::constant(int64_t(1))}; ///< blocks of the language's grid
   int threads = 128;                 ///< threads of a block
   int64_t dynamicSharedBytes = 0;
-  std::array<int, 3> cluster{1, 1, 1};
+  std::array<int, 3> cluster{1, 1, 1}; ///< CTAs that share one block of the grid: grid · cluster CTAs are launched
   bool persistent = false;           ///< the entry loops over the grid; launched with resident blocks
   bool dependentLaunch = false;      ///< programmatic dependent launch attribute
   bool index64 = false;              ///< extents may reach past 2^31
@@ -132,11 +132,18 @@ Status writeArtifact(const Artifact &artifact, const std::string &path);
 /// Reads both back and checks the hashes.
 Result<Artifact> readArtifact(const std::string &path);
 
-/// Binds symbols from extents (and strides) given by the caller and from known scalars; checks every extent.
-/// `extents` and `strides` may lack arrays whose extents follow from symbols already in `env`.
-/// Errors (Program) name the arrays and both values.
-Status bindSymbols(const Artifact &artifact, const std::map<std::string, std::vector<int64_t>> &extents, LaunchEnv &env);
-/// Evaluates clause lets into `env`, checks `requires`, index range and grid limits; gives the grid of each launch.
+/// Binds symbols from extents and strides given by the caller and from known scalars; checks every extent and stride.
+/// `extents` and `strides` may lack arrays whose extents follow from symbols already in `env`; an array without strides
+/// given has those the artifact states. Errors: Program, naming the arrays and both values; Usage, for an unknown array
+/// and for a symbol that nothing binds.
+Status bindSymbols(const Artifact &artifact, const std::map<std::string, std::vector<int64_t>> &extents, LaunchEnv &env,
+                   const std::map<std::string, std::vector<int64_t>> &strides = {});
+/// Extents and strides (both in elements) of an array once its symbols are bound; `_` and an array without strides
+/// count as contiguous.
+Result<std::vector<int64_t>> arrayExtents(const ArraySpec &array, const LaunchEnv &env);
+Result<std::vector<int64_t>> arrayStrides(const ArraySpec &array, const LaunchEnv &env);
+/// Evaluates clause lets into `env`, checks `requires`, index range and grid limits; gives the grid of each launch. An
+/// axis of 0 launches nothing and is no error. Errors (Program) give the condition with its values, or the axis.
 Result<std::vector<std::array<int64_t, 3>>> planGrid(const Artifact &artifact, LaunchEnv &env);
 
 } // namespace tilec
