@@ -1,3 +1,14 @@
+# tilec_mlir(TARGET): what a target that includes MLIR's headers needs.
+#
+# MLIR 22's headers do not compile as C++23 against libstdc++ 12: there the language makes members constexpr whose bodies
+# need types that are still incomplete. They are built as C++20, with the library (std::expected) told to be C++23's.
+function(tilec_mlir target)
+  target_include_directories(${target} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  target_compile_definitions(${target} PUBLIC ${TILEC_LLVM_DEFINITIONS})
+  set_target_properties(${target} PROPERTIES CXX_STANDARD 20 TILEC_MLIR ON)
+  target_compile_options(${target} PRIVATE -Wno-builtin-macro-redefined -U__cplusplus -D__cplusplus=202100L)
+endfunction()
+
 # tilec_layer(FOLDER [MLIR] [DEPS target...]): the static library of one folder of the architecture.
 #
 # The target is the folder's name with '/' as '_'. Every .cpp directly in the folder belongs to it. MLIR adds LLVM's
@@ -14,8 +25,7 @@ function(tilec_layer folder)
   add_library(${name} STATIC ${sources})
   target_link_libraries(${name} PUBLIC tilec_options ${ARG_DEPS})
   if(ARG_MLIR)
-    target_include_directories(${name} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
-    target_compile_definitions(${name} PUBLIC ${TILEC_LLVM_DEFINITIONS})
+    tilec_mlir(${name})
     if(TARGET tile_ir_gen)
       add_dependencies(${name} tile_ir_gen)
     endif()

@@ -26,6 +26,8 @@ def Tile_Dialect : Dialect {
   let cppNamespace = "::tilec::tile";
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
+  let hasConstantMaterializer = 1;
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
   let summary = "block-level programs over tiles";
 }
 
@@ -51,6 +53,7 @@ def Tile_ViewType : Tile_Type<"View", "view"> {
   let summary = "an array cut into tiles of one shape";
   let parameters = (ins OptionalArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType);
   let assemblyFormat = "`<` `[` (`]`) : ($shape^ `]`)? `,` $elementType `>`";
+  let genVerifyDecl = 1;
 }
 
 def Tile_AnyTile : AnyTypeOf<[AnyRankedTensor, AnyInteger, AnyFloat], "tile or scalar">;
@@ -114,7 +117,10 @@ def Tile_KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, S
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
                        OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region AnyRegion:$body);
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::FunctionType":$type)>];
+  let skipDefaultBuilders = 1;
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
@@ -175,6 +181,7 @@ def Tile_ExtentOp : Tile_Op<"extent", [Pure]> {
   let results = (outs Tile_Index:$result);
   let assemblyFormat = "$array `,` $axis attr-dict `:` type($array) `->` type($result)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Tile_ViewOp : Tile_Op<"view", [Pure]> {
@@ -196,6 +203,8 @@ def Tile_NumTilesOp : Tile_Op<"num_tiles", [Pure]> {
   let arguments = (ins Tile_ViewType:$view, I32Attr:$axis);
   let results = (outs Tile_Index:$result);
   let assemblyFormat = "$view `,` $axis attr-dict `:` type($view) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -246,6 +255,7 @@ def Tile_SplatOp : Tile_Op<"splat", [Pure]> {
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
@@ -254,6 +264,7 @@ def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Tile_ReshapeOp : Tile_Op<"reshape", [Pure]> {
@@ -262,6 +273,7 @@ def Tile_ReshapeOp : Tile_Op<"reshape", [Pure]> {
   let results = (outs Tile_AnyTile:$result);
   let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
@@ -293,6 +305,7 @@ def Tile_ConvertOp : Tile_Op<"convert", [Pure]> {
     $value $from `to` $to $rounding (`saturate` $saturate^)? attr-dict `:` type($value) `->` type($result)
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 class Tile_FloatMinMax<string mnemonic> : Tile_Op<mnemonic, [Pure, SameOperandsAndResultType]> {
