@@ -292,6 +292,14 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
+  let summary = "the same tile held in another layout";
+  let description = "Only layout assignment makes it; to the meaning of a program it is the identity.";
+  let arguments = (ins AnyRankedTensor:$value);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
+}
+
 //===----------------------------------------------------------------------===//
 // Conversions and float operations whose meaning the language fixes
 //===----------------------------------------------------------------------===//

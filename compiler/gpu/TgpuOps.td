@@ -1,0 +1,80 @@
+//===- TgpuOps.td - the tgpu dialect ------------------------------------===//
+// What a block does beneath the tile level: shared-memory buffers, barriers
+// and the parts of a reduction. Tiles carry layouts here.
+#ifndef TGPU_OPS
+#define TGPU_OPS
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "compiler/ir/TileOps.td"
+
+def Tgpu_Dialect : Dialect {
+  let name = "tgpu";
+  let cppNamespace = "::tilec::tgpu";
+  let useDefaultTypePrinterParser = 1;
+  let summary = "shared memory, barriers and warp-level parts of tile operations";
+}
+
+def Tgpu_SharedType : TypeDef<Tgpu_Dialect, "Shared"> {
+  let mnemonic = "shared";
+  let summary = "a buffer in the shared memory of a block, row-major up to its swizzle";
+  let parameters = (ins OptionalArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType);
+  let assemblyFormat = "`<` `[` (`]`) : ($shape^ `]`)? `,` $elementType `>`";
+  let extraClassDeclaration = [{
+    int64_t numElements() const;
+    /// Bytes of one element; a bool takes one.
+    int64_t elementBytes() const;
+    int64_t byteSize() const { return numElements() * elementBytes(); }
+  }];
+}
+
+class Tgpu_Op<string mnemonic, list<Trait> traits = []> : Op<Tgpu_Dialect, mnemonic, traits>;
+
+def Tgpu_AllocSharedOp : Tgpu_Op<"alloc_shared"> {
+  let summary = "a buffer; its contents begin unspecified at each execution";
+  let description = [{
+    `swizzle` is (base, bits, distance): bits [base, base + bits) of an element's row-major index are XORed with the bits
+    `distance` above. `offset` is the byte offset in the block's shared memory, set by the allocator.
+  }];
+  let arguments = (ins DefaultValuedAttr<DenseI64ArrayAttr, "{0, 0, 0}">:$swizzle, OptionalAttr<I64Attr>:$offset);
+  let results = (outs Tgpu_SharedType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tgpu_StoreSharedOp : Tgpu_Op<"store_shared", [MemoryEffects<[MemWrite]>]> {
+  let summary = "writes a tile to a buffer, each element by its owner";
+  let arguments = (ins AnyRankedTensor:$value, Tgpu_SharedType:$buffer);
+  let assemblyFormat = "$value `,` $buffer attr-dict `:` type($value) `,` type($buffer)";
+}
+
+def Tgpu_LoadSharedOp : Tgpu_Op<"load_shared", [MemoryEffects<[MemRead]>]> {
+  let summary = "reads a buffer into a tile";
+  let arguments = (ins Tgpu_SharedType:$buffer);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$buffer attr-dict `:` type($buffer) `->` type($result)";
+}
+
+def Tgpu_BarrierOp : Tgpu_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "all threads of the block meet; memory accesses before it are seen after it";
+  let assemblyFormat = "attr-dict";
+}
+
+def Tgpu_WarpReduceOp : Tgpu_Op<"warp_reduce", [Pure]> {
+  let summary = "combines along axes within each warp";
+  let description = [{
+    The result has the kept axes and one more, last: partial results by the warps that share a row. Its extent is 1 when
+    a warp holds all that is combined.
+  }];
+  let arguments = (ins AnyRankedTensor:$value, Tile_ReduceKind:$kind, DenseI64ArrayAttr:$axes, UnitAttr:$is_unsigned,
+                       UnitAttr:$propagate_nan);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $kind $value `axes` $axes (`unsigned` $is_unsigned^)? (`propagate_nan` $propagate_nan^)? attr-dict
+    `:` type($value) `->` type($result)
+  }];
+}
+
+#endif
