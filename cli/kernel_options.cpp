@@ -1,0 +1,164 @@
+#include "cli/kernel_options.h"
+#include "compiler/base/text.h"
+#include "runtime/device.h"
+#include <algorithm>
+#include <filesystem>
+
+namespace tilec::cli {
+
+namespace fs = std::filesystem;
+
+void KernelOptions::addRows(std::vector<OptionRow> &rows) {
+  rows.push_back({"--kernel", "NAME", "the kernel, where a file has several", &kernel});
+  rows.push_back({"-D,--define", "NAME=VALUE", "give a parameter, extent or scalar a value (repeatable)", &defines});
+  rows.push_back({"--hint", "NAME=VALUE", "set a hint: occupancy=2, a.load.latency=4 (repeatable)", &hints});
+  rows.push_back({"--arch", "ARCH", "architecture, such as sm_90; the first GPU's by default", &arch});
+}
+
+static Result<Target> fromRecipe(Context &context, const std::string &path) {
+  SourceManager sources;
+  Diagnostics diags;
+  auto recipe = tuner::loadRecipe(path, sources, diags);
+  context.err.print(render(diags, sources, context.err.color()));
+  if (!recipe)
+    return std::unexpected(recipe.error());
+  if (diags.hasErrors())
+    return usageError("recipe '{}' has errors", path);
+  Target t{recipe->kernelFile, recipe->kernel, std::nullopt};
+  t.recipe = std::move(*recipe);
+  return t;
+}
+
+/// The recipes in a folder; a folder of one recipe is that recipe.
+static Status addFolder(Context &context, const std::string &folder, std::vector<Target> &targets) {
+  for (const std::string &found : tuner::findRecipes(folder)) {
+    TILEC_ASSIGN(Target t, fromRecipe(context, found));
+    targets.push_back(std::move(t));
+  }
+  return {};
+}
+
+Result<std::vector<Target>> resolveTargets(Context &context, const std::vector<std::string> &paths) {
+  std::vector<Target> targets;
+  if (paths.empty()) {
+    TILEC_TRY(addFolder(context, ".", targets));
+    if (targets.empty())
+      return withHelp(usageError("no path given, and no recipe in this folder"),
+                      "name a .tile file, or a folder with a recipe.yaml");
+  }
+  for (const std::string &path : paths) {
+    std::error_code ec;
+    if (path != "-" && !fs::exists(path, ec))
+      return usageError("no file or folder '{}'", path);
+    if (fs::is_directory(path, ec)) {
+      size_t before = targets.size();
+      TILEC_TRY(addFolder(context, path, targets));
+      if (targets.size() == before)
+        return withHelp(usageError("'{}' holds no recipe", path), "a recipe is a folder with a recipe.yaml");
+    } else if (path.ends_with(".yaml") || path.ends_with(".yml")) {
+      TILEC_ASSIGN(Target t, fromRecipe(context, path));
+      targets.push_back(std::move(t));
+    } else {
+      targets.push_back({path, "", std::nullopt});
+    }
+  }
+  return targets;
+}
+
+Result<Target> resolveTarget(Context &context, const std::string &path, const std::string &kernel) {
+  TILEC_ASSIGN(std::vector<Target> targets,
+               resolveTargets(context, path.empty() ? std::vector<std::string>{} : std::vector<std::string>{path}));
+  if (targets.size() > 1) {
+    std::vector<std::string> names;
+    for (const Target &t : targets)
+      names.push_back(t.recipe ? t.recipe->path : t.path);
+    return withHelp(usageError("this command works on one kernel, and there are {}", targets.size()),
+                    fmt::format("name one: {}", join(names, ", ")));
+  }
+  Target target = std::move(targets.front());
+  if (!kernel.empty())
+    target.kernel = kernel;
+  return target;
+}
+
+Result<tuner::Values> parseDefines(const std::vector<std::string> &defines) {
+  tuner::Values values;
+  for (const std::string &d : defines) {
+    if (trim(d).empty())
+      continue;
+    TILEC_ASSIGN(tuner::Values parsed, tuner::parseValues(d));
+    for (auto &[name, value] : parsed)
+      if (auto [at, fresh] = values.emplace(name, value); !fresh && at->second != value)
+        return usageError("{} is defined twice, as {} and {}", name, toString(at->second), toString(value));
+  }
+  return values;
+}
+
+Result<std::map<std::string, int64_t>> parseHints(const std::vector<std::string> &hints) {
+  std::map<std::string, int64_t> values;
+  for (const std::string &h : hints)
+    for (const std::string &part : split(h, ',')) {
+      size_t eq = part.find('=');
+      auto value = tuner::parseValue(eq == std::string::npos ? "" : trim(std::string_view(part).substr(eq + 1)));
+      if (!value || eq == 0)
+        return withHelp(usageError("'{}' is no hint", part), "write NAME=VALUE, such as occupancy=2");
+      if (const bool *b = std::get_if<bool>(&*value))
+        values[std::string(trim(part.substr(0, eq)))] = *b;
+      else if (const int64_t *i = std::get_if<int64_t>(&*value))
+        values[std::string(trim(part.substr(0, eq)))] = *i;
+      else
+        return usageError("hint '{}' takes an integer, true or false", part);
+    }
+  return values;
+}
+
+Result<const Arch *> pickArch(const std::string &name) {
+  std::vector<std::string> known;
+  for (const Arch &a : allArchs())
+    known.emplace_back(a.name);
+  if (name.empty()) {
+    auto devices = runtime::listDevices();
+    if (devices && !devices->empty()) {
+      const runtime::DeviceFacts &d = devices->front();
+      if (const Arch *arch = archForCapability(d.capabilityMajor, d.capabilityMinor))
+        return arch;
+      return usageError("tilec does not know the architecture of '{}' (capability {}.{})", d.name, d.capabilityMajor,
+                        d.capabilityMinor);
+    }
+    return withHelp(usageError("no --arch given, and no GPU to take it from"),
+                    fmt::format("give --arch: {}", join(known, ", ")));
+  }
+  if (const Arch *arch = findArch(name))
+    return arch;
+  std::string near = nearest(name, known);
+  return withHelp(usageError("unknown architecture '{}'", name),
+                  (near.empty() ? "" : fmt::format("did you mean '{}'? ", near)) +
+                      fmt::format("known: {}", join(known, ", ")));
+}
+
+Result<SortedDefines> sortDefines(const sema::KernelInterface &interface, const tuner::Values &defines) {
+  SortedDefines sorted;
+  for (const auto &[name, value] : defines) {
+    std::vector<std::string> known;
+    bool parameter = false;
+    for (const sema::ParamDecl &p : interface.params) {
+      known.push_back(p.name);
+      parameter |= p.name == name;
+    }
+    for (const ScalarSpec &s : interface.scalars)
+      known.push_back(s.name);
+    known.insert(known.end(), interface.symbols.begin(), interface.symbols.end());
+    if (std::ranges::find(known, name) == known.end())
+      return withHelp(usageError("kernel '{}' has no parameter, extent or scalar '{}'", interface.name, name),
+                      suggest(name, known));
+    (parameter ? sorted.parameters : sorted.problem).emplace(name, value);
+  }
+  return sorted;
+}
+
+bool printDiagnostics(Context &context, const driver::Source &source) {
+  context.err.print(render(source.diags, source.sources, context.err.color()));
+  return source.diags.hasErrors();
+}
+
+} // namespace tilec::cli

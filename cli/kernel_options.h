@@ -1,0 +1,48 @@
+#pragma once
+// What check, build, run and tune have in common: which kernel, with which values, for which architecture.
+#include "cli/command.h"
+#include "compiler/driver/driver.h"
+#include "tuner/recipe.h"
+
+namespace tilec::cli {
+
+struct KernelOptions {
+  std::string kernel, arch;
+  std::vector<std::string> defines, hints;
+
+  void addRows(std::vector<OptionRow> &rows);
+};
+
+/// One kernel to work on: a .tile file and, when it came from one, its recipe.
+struct Target {
+  std::string path;   ///< of the .tile file
+  std::string kernel; ///< empty: the only one of the file
+  std::optional<tuner::Recipe> recipe;
+};
+
+/// A .tile file, a recipe (a folder or its .yaml), a folder of recipes, or nothing: the recipes of the current folder.
+/// Errors (Usage): nothing there, or a recipe that cannot be read; faults in a recipe's text are printed.
+Result<std::vector<Target>> resolveTargets(Context &context, const std::vector<std::string> &paths);
+/// The same where a command works on one kernel.
+Result<Target> resolveTarget(Context &context, const std::string &path, const std::string &kernel);
+
+/// `NAME=VALUE` with a constant of the language: an integer, a float, true, false, inf, nan, a dtype, 2**20.
+Result<tuner::Values> parseDefines(const std::vector<std::string> &defines);
+/// `occupancy=2`, `a.load.latency=4`, `c.store.allow_tma=false`.
+Result<std::map<std::string, int64_t>> parseHints(const std::vector<std::string> &hints);
+
+/// The architecture named, or that of the first GPU when the name is empty. Errors: an unknown name (Usage, with the
+/// known ones); no name and no GPU (Usage).
+Result<const Arch *> pickArch(const std::string &name);
+
+/// Values given by -D sorted by what they are: parameters define, the rest (extents, scalars, strides) is the problem.
+/// Error (Usage): a name the kernel does not have, with the nearest.
+struct SortedDefines {
+  tuner::Values parameters, problem;
+};
+Result<SortedDefines> sortDefines(const sema::KernelInterface &interface, const tuner::Values &defines);
+
+/// Prints what was reported about a source and returns whether there were errors.
+bool printDiagnostics(Context &context, const driver::Source &source);
+
+} // namespace tilec::cli

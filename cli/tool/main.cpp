@@ -1,0 +1,8 @@
+#include "cli/command.h"
+#include <csignal>
+
+int main(int argc, char **argv) {
+  // A reader that closes its pipe ends output, not the tool: writes report it.
+  std::signal(SIGPIPE, SIG_IGN);
+  return tilec::cli::runTool({argv + 1, argv + argc});
+}
