@@ -97,7 +97,7 @@ TEST(Hints, Table) {
   EXPECT_TRUE(tma->viewsOnly);
   EXPECT_FALSE(latency->defaultValue);
   EXPECT_EQ(tma->defaultValue, 1);
-  EXPECT_EQ(findHint("num_worker_warps")->defaultValue, 4);
+  EXPECT_EQ(findHint("num_worker_warps")->defaultValue, std::nullopt);
   EXPECT_EQ(hintNames(HintPlace::Kernel),
             (std::vector<std::string>{"num_cta_in_cga", "occupancy", "num_worker_warps"}));
   EXPECT_EQ(hintNames(HintPlace::Load), (std::vector<std::string>{"latency", "allow_tma"}));
