@@ -120,20 +120,15 @@ Result<const Arch *> pickArch(const std::string &name) {
     auto devices = runtime::listDevices();
     if (devices && !devices->empty()) {
       const runtime::DeviceFacts &d = devices->front();
-      if (const Arch *arch = archForCapability(d.capabilityMajor, d.capabilityMinor))
+      if (const Arch *arch = archForCapability(d.major, d.minor))
         return arch;
-      return usageError("tilec does not know the architecture of '{}' (capability {}.{})", d.name, d.capabilityMajor,
-                        d.capabilityMinor);
+      return usageError("tilec does not know the architecture of '{}' (capability {}.{})", d.name, d.major,
+                        d.minor);
     }
     return withHelp(usageError("no --arch given, and no GPU to take it from"),
                     fmt::format("give --arch: {}", join(known, ", ")));
   }
-  if (const Arch *arch = findArch(name))
-    return arch;
-  std::string near = nearest(name, known);
-  return withHelp(usageError("unknown architecture '{}'", name),
-                  (near.empty() ? "" : fmt::format("did you mean '{}'? ", near)) +
-                      fmt::format("known: {}", join(known, ", ")));
+  return requireArch(name);
 }
 
 Result<SortedDefines> sortDefines(const sema::KernelInterface &interface, const tuner::Values &defines) {
