@@ -1,0 +1,343 @@
+// Layout assignment. Values that must agree (elementwise operands and results, what a loop carries) form classes; a
+// class is laid out once, the largest first. Reductions, broadcasts and reshapes relate classes, so a smaller tile
+// takes the layout that follows from the larger one and nothing has to move.
+#include "compiler/ir/layout_encoding.h"
+#include "compiler/transforms/axis.h"
+#include "compiler/transforms/passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using tilec::layout::LinearLayout;
+
+namespace tilec::transforms {
+namespace {
+
+bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
+RankedTensorType tileOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+/// What the accesses and reductions of a class ask of its layout.
+struct Wishes {
+  int64_t vector = 0;    ///< elements in a row; 0: nothing is loaded or stored
+  int64_t unitAxis = -1; ///< axis the accesses run along
+  SmallVector<int64_t> reducedAxes;
+};
+
+class Assignment {
+public:
+  Assignment(tile::KernelOp kernel, const LayoutOptions &options) : kernel(kernel), options(options) {}
+  LogicalResult run();
+
+private:
+  void cloneCheapSources();
+  void collect();
+  void tie(Value a, Value b) {
+    if (isTile(a))
+      classes.unionSets(a, b);
+  }
+  void tieRegionFlow(Operation *op);
+  void chooseWarps();
+  void solve();
+  bool derive(Value leader);
+  LinearLayout coalesced(Value leader) const;
+  void apply();
+  void annotate(Operation *access, const AccessInfo &info);
+
+  tile::KernelOp kernel;
+  const LayoutOptions &options;
+  int64_t warps = 4;
+  llvm::EquivalenceClasses<Value> classes;
+  llvm::MapVector<Value, SmallVector<Value>> members; ///< by leader, in program order
+  llvm::DenseMap<Value, Wishes> wishes;               ///< by leader
+  llvm::DenseMap<Value, LinearLayout> layouts;        ///< by leader
+};
+
+/// Constants, splats and ranges cost nothing to repeat: each user gets its own, so that one never ties two classes.
+void Assignment::cloneCheapSources() {
+  SmallVector<Operation *> sources;
+  kernel.walk([&](Operation *op) {
+    if (isa<arith::ConstantOp, tile::SplatOp, tile::ArangeOp>(op) && isTile(op->getResult(0)))
+      sources.push_back(op);
+  });
+  for (Operation *op : sources) {
+    SmallVector<OpOperand *> uses;
+    for (OpOperand &use : op->getUses())
+      uses.push_back(&use);
+    for (OpOperand *use : llvm::drop_begin(uses)) {
+      OpBuilder builder(use->getOwner());
+      use->set(builder.clone(*op)->getResult(0));
+    }
+  }
+}
+
+/// Values that a region op passes in and out have one layout along the way.
+void Assignment::tieRegionFlow(Operation *op) {
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    auto yielded = loop.getBody()->getTerminator()->getOperands();
+    for (auto [init, arg, next, result] :
+         llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(), yielded, loop.getResults())) {
+      tie(init, arg);
+      tie(init, next);
+      tie(init, result);
+    }
+  } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    for (Region &region : branch->getRegions())
+      if (!region.empty())
+        for (auto [value, result] : llvm::zip(region.front().getTerminator()->getOperands(), branch.getResults()))
+          tie(value, result);
+  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    for (auto [init, arg, next] :
+         llvm::zip(loop.getInits(), loop.getBeforeArguments(), loop.getYieldOp().getOperands())) {
+      tie(init, arg);
+      tie(init, next);
+    }
+    for (auto [value, arg, result] :
+         llvm::zip(loop.getConditionOp().getArgs(), loop.getAfterArguments(), loop.getResults())) {
+      tie(value, arg);
+      tie(value, result);
+    }
+  }
+}
+
+void Assignment::collect() {
+  auto add = [&](Value value) {
+    if (isTile(value))
+      classes.insert(value);
+  };
+  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (Value result : op->getResults())
+      add(result);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArguments(), add);
+  });
+  kernel.walk([&](Operation *op) {
+    tieRegionFlow(op);
+    bool elementwise = op->hasTrait<OpTrait::Elementwise>() || isa<tile::ConvertOp, tile::FMinOp, tile::FMaxOp>(op);
+    if (elementwise && op->getNumResults() == 1 && isTile(op->getResult(0)))
+      for (Value operand : op->getOperands())
+        tie(operand, op->getResult(0));
+  });
+  auto note = [&](Value value) {
+    if (isTile(value))
+      members[classes.getLeaderValue(value)].push_back(value);
+  };
+  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    llvm::for_each(op->getResults(), note);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArguments(), note);
+  });
+
+  kernel.walk([&](Operation *op) {
+    Value tile, view;
+    ValueRange indices;
+    if (auto load = dyn_cast<tile::LoadOp>(op)) {
+      tile = load.getResult(), view = load.getView(), indices = load.getIndices();
+    } else if (auto store = dyn_cast<tile::StoreOp>(op)) {
+      tile = store.getValue(), view = store.getView(), indices = store.getIndices();
+    } else if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
+      llvm::append_range(wishes[classes.getLeaderValue(reduce.getValue())].reducedAxes, reduce.getAxes());
+      return;
+    } else {
+      return;
+    }
+    AccessInfo info = analyseAccess(view, indices, options.accessBytes);
+    annotate(op, info);
+    if (!isTile(tile))
+      return;
+    // The widest vector any access can use: a narrower one then takes several of its own.
+    Wishes &wish = wishes[classes.getLeaderValue(tile)];
+    wish.vector = std::max(wish.vector, info.vector);
+    if (wish.unitAxis < 0)
+      wish.unitAxis = info.unitAxis;
+  });
+}
+
+void Assignment::annotate(Operation *access, const AccessInfo &info) {
+  Builder builder(access->getContext());
+  access->setAttr("tile.unit_axis", builder.getI64IntegerAttr(info.unitAxis));
+  access->setAttr("tile.vector", builder.getI64IntegerAttr(info.vector));
+  access->setAttr("tile.nonnegative", builder.getDenseBoolArrayAttr(info.nonNegative));
+}
+
+/// Two to four 16-byte accesses for each thread and input, more only when a row is long enough to fill 16 warps.
+void Assignment::chooseWarps() {
+  int64_t asked = options.warps ? options.warps : kernel.hint("num_worker_warps", 0);
+  if (asked) {
+    warps = asked;
+    return;
+  }
+  int64_t vectors = 1; // accesses of the largest tile
+  for (auto &[leader, list] : members)
+    if (wishes[leader].vector)
+      vectors = std::max(vectors, tileOf(leader).getNumElements() / wishes[leader].vector);
+  warps = 1;
+  auto perThread = [&] { return vectors / (warps * 32); };
+  while (warps < 4 && perThread() >= 2)
+    warps *= 2;
+  while (warps < 8 && perThread() > 4)
+    warps *= 2;
+  while (warps < 16 && perThread() > 8)
+    warps *= 2;
+}
+
+LinearLayout Assignment::coalesced(Value leader) const {
+  RankedTensorType type = tileOf(leader);
+  const Wishes wish = wishes.lookup(leader);
+  layout::BlockedSpec spec;
+  spec.shape.assign(type.getShape().begin(), type.getShape().end());
+  spec.vector = std::max<int64_t>(1, wish.vector);
+  spec.warps = int(warps);
+  int rank = int(type.getRank());
+  if (wish.unitAxis >= 0)
+    spec.order.push_back(int(wish.unitAxis));
+  for (int axis = rank - 1; axis >= 0; --axis)
+    if (axis != wish.unitAxis)
+      spec.order.push_back(axis);
+  // What is reduced stays within a warp where it can: warps spread over the other axes first.
+  for (bool reduced : {false, true})
+    for (int axis : spec.order)
+      if (llvm::is_contained(wish.reducedAxes, axis) == reduced)
+        spec.warpOrder.push_back(axis);
+  return layout::blocked(spec);
+}
+
+/// Takes the layout that follows from a related class already laid out.
+bool Assignment::derive(Value leader) {
+  auto known = [&](Value value) -> const LinearLayout * {
+    if (!isTile(value))
+      return nullptr;
+    auto it = layouts.find(classes.getLeaderValue(value));
+    return it == layouts.end() ? nullptr : &it->second;
+  };
+  auto shapeOf = [](Value value) {
+    return LinearLayout::Shape(tileOf(value).getShape().begin(), tileOf(value).getShape().end());
+  };
+  for (Value value : members[leader]) {
+    for (Operation *user : value.getUsers()) {
+      if (auto broadcast = dyn_cast<tile::BroadcastOp>(user))
+        if (const LinearLayout *wide = known(broadcast.getResult())) {
+          layouts[leader] = wide->beforeBroadcast(shapeOf(value));
+          return true;
+        }
+      if (auto reshape = dyn_cast<tile::ReshapeOp>(user))
+        if (const LinearLayout *other = known(reshape.getResult())) {
+          layouts[leader] = other->reshape(shapeOf(value));
+          return true;
+        }
+    }
+    if (auto reduce = value.getDefiningOp<tile::ReduceOp>())
+      if (const LinearLayout *whole = known(reduce.getValue())) {
+        LinearLayout::Shape kept = whole->shape();
+        for (int64_t axis : reduce.getAxes())
+          kept[size_t(axis)] = 1;
+        layouts[leader] = whole->beforeBroadcast(kept).reshape(shapeOf(value));
+        return true;
+      }
+    if (auto reshape = value.getDefiningOp<tile::ReshapeOp>())
+      if (const LinearLayout *other = known(reshape.getValue())) {
+        layouts[leader] = other->reshape(shapeOf(value));
+        return true;
+      }
+  }
+  return false;
+}
+
+void Assignment::solve() {
+  SmallVector<Value> order;
+  for (auto &[leader, list] : members)
+    order.push_back(leader);
+  llvm::stable_sort(order, [](Value a, Value b) { return tileOf(a).getNumElements() > tileOf(b).getNumElements(); });
+  // Everything that follows from what is known comes before the next class is laid out afresh.
+  for (;;) {
+    bool progress = true;
+    while (progress) {
+      progress = false;
+      for (Value leader : order)
+        if (!layouts.contains(leader) && derive(leader))
+          progress = true;
+    }
+    // Classes that are accessed come first among equals, since their layout is the one that costs.
+    Value next;
+    for (Value leader : order) {
+      if (layouts.contains(leader))
+        continue;
+      bool better = !next || (tileOf(leader).getNumElements() == tileOf(next).getNumElements() &&
+                              wishes[leader].vector > wishes[next].vector);
+      if (better)
+        next = leader;
+    }
+    if (!next)
+      return;
+    layouts[next] = coalesced(next);
+  }
+}
+
+void Assignment::apply() {
+  auto layoutFor = [&](Value value) -> LinearLayout & { return layouts[classes.getLeaderValue(value)]; };
+  for (auto &[leader, list] : members)
+    for (Value value : list)
+      value.setType(tile::withLayout(tileOf(value).getElementType(), layouts[leader]));
+  auto convert = [](OpBuilder &builder, Location loc, Value value, const LinearLayout &to) -> Value {
+    Type type = tile::withLayout(tileOf(value).getElementType(), to);
+    return value.getType() == type ? value : tile::ConvertLayoutOp::create(builder, loc, type, value).getResult();
+  };
+  SmallVector<Operation *> ops;
+  kernel.walk([&](Operation *op) { ops.push_back(op); });
+  for (Operation *op : ops) {
+    OpBuilder builder(op);
+    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+      if (auto type = dyn_cast<RankedTensorType>(constant.getType()))
+        constant.setValueAttr(cast<DenseElementsAttr>(constant.getValue()).reshape(type));
+    } else if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {
+      LinearLayout::Shape shape = layoutFor(broadcast.getValue()).shape();
+      LinearLayout wanted = layoutFor(broadcast.getResult()).beforeBroadcast(shape);
+      broadcast.getValueMutable().assign(convert(builder, op->getLoc(), broadcast.getValue(), wanted));
+    } else if (auto reshape = dyn_cast<tile::ReshapeOp>(op)) {
+      if (isTile(reshape.getValue()) && isTile(reshape.getResult())) {
+        LinearLayout wanted = layoutFor(reshape.getResult()).reshape(layoutFor(reshape.getValue()).shape());
+        reshape.getValueMutable().assign(convert(builder, op->getLoc(), reshape.getValue(), wanted));
+      }
+    } else if (auto reduce = dyn_cast<tile::ReduceOp>(op); reduce && isTile(reduce.getResult())) {
+      LinearLayout kept = layoutFor(reduce.getValue());
+      LinearLayout::Shape shape = kept.shape();
+      for (int64_t axis : reduce.getAxes())
+        shape[size_t(axis)] = 1;
+      LinearLayout wanted = layoutFor(reduce.getResult());
+      LinearLayout natural = kept.beforeBroadcast(shape).reshape(wanted.shape());
+      if (natural != wanted) {
+        builder.setInsertionPointAfter(op);
+        reduce.getResult().setType(tile::withLayout(tileOf(reduce.getResult()).getElementType(), natural));
+        auto moved = tile::ConvertLayoutOp::create(
+            builder, op->getLoc(), tile::withLayout(tileOf(reduce.getResult()).getElementType(), wanted),
+            reduce.getResult());
+        reduce.getResult().replaceAllUsesExcept(moved.getResult(), moved);
+      }
+    }
+  }
+}
+
+LogicalResult Assignment::run() {
+  cloneCheapSources();
+  collect();
+  chooseWarps();
+  solve();
+  apply();
+  kernel->setAttr("tile.threads", Builder(kernel.getContext()).getI64IntegerAttr(warps * 32));
+  return success();
+}
+
+} // namespace
+
+LogicalResult assignLayouts(ModuleOp module, const LayoutOptions &options) {
+  for (auto kernel : module.getOps<tile::KernelOp>())
+    if (failed(Assignment(kernel, options).run()))
+      return failure();
+  return success();
+}
+
+} // namespace tilec::transforms
