@@ -162,29 +162,14 @@ struct NameExpr : ExprOf<ExprKind::Name> {
 /// `_`: only an element of `strides (…)`, where it means any stride.
 struct WildcardExpr : ExprOf<ExprKind::Wildcard> {};
 
-enum class UnaryOp : uint8_t { Neg, Not, BitNot };
+enum class UnaryOp : uint8_t {
+#define UNARY(op, token, spelling) op,
+#include "compiler/syntax/tokens.def"
+};
 enum class BinaryOp : uint8_t {
-  Pow,
-  Mul,
-  Div,
-  Mod,
-  MatMul,
-  Add,
-  Sub,
-  Shl,
-  Shr,
-  BitAnd,
-  BitXor,
-  BitOr,
-  Lt,
-  Le,
-  Gt,
-  Ge,
-  Eq,
-  Ne,
-  And,
-  Or
-}; // clang-format keeps the order of precedence, tightest first
+#define BINARY(op, token, spelling, precedence) op,
+#include "compiler/syntax/tokens.def"
+};
 /// The operator as written.
 std::string_view spelling(UnaryOp op);
 std::string_view spelling(BinaryOp op);
@@ -268,6 +253,7 @@ enum class StmtKind : uint8_t { Error, Bind, Assign, Return, Break, Continue, Fn
 
 struct Stmt {
   const StmtKind kind;
+  uint32_t height = 1; ///< as an expression's
   Span span;
 
   explicit Stmt(StmtKind k) : kind(k) {}

@@ -1,0 +1,497 @@
+// Expressions: operators by precedence climbing over the BINARY rows, calls, literals, `if` as a value.
+#include "compiler/syntax/parser_impl.h"
+#include <fmt/format.h>
+#include <limits>
+
+namespace tilec::syntax {
+
+namespace {
+
+struct BinaryRow {
+  TokenKind token;
+  BinaryOp op;
+  int precedence;
+};
+constexpr BinaryRow binaryRows[] = {
+#define BINARY(op, token, spelling, precedence) {TokenKind::token, BinaryOp::op, precedence},
+#include "compiler/syntax/tokens.def"
+};
+
+constexpr int precedenceOf(BinaryOp op) { return binaryRows[size_t(op)].precedence; }
+constexpr int comparison = precedenceOf(BinaryOp::Lt);
+
+const BinaryRow *binaryRow(TokenKind kind) {
+  for (const BinaryRow &row : binaryRows)
+    if (row.token == kind)
+      return &row;
+  return nullptr;
+}
+
+std::optional<UnaryOp> unaryOp(TokenKind kind) {
+  switch (kind) {
+#define UNARY(op, token, spelling)                                                                                     \
+  case TokenKind::token:                                                                                               \
+    return UnaryOp::op;
+#include "compiler/syntax/tokens.def"
+  default:
+    return std::nullopt;
+  }
+}
+
+/// The built-ins that take strings.
+bool takesStrings(std::string_view callee) {
+  return callee == "print" || callee == "assert" || callee == "static_assert";
+}
+
+} // namespace
+
+//===--------------------------------------------------------------------------------------------------------------===//
+// Operators
+//===--------------------------------------------------------------------------------------------------------------===//
+
+ExprPtr Parser::parseSum() {
+  ExprPtr sum = parseBinary(precedenceOf(BinaryOp::Add));
+  // Domains, defaults and compile-time arguments take sums only, so that `>` and `in` end them.
+  const BinaryRow *row = lineEnds() ? nullptr : binaryRow(tok().kind);
+  if (row && row->op != BinaryOp::Gt)
+    fail(Diag::ExpectedToken, here(), fmt::format("`{}` cannot stand here without parentheses", text(tok())),
+         "put the whole value in parentheses");
+  return sum;
+}
+
+ExprPtr Parser::parseBinary(int minPrecedence) {
+  Span begin = here();
+  ExprPtr lhs = parseUnary();
+  bool compared = false;
+  while (!lineEnds()) {
+    const BinaryRow *row = binaryRow(tok().kind);
+    if (!row || row->precedence < minPrecedence)
+      break;
+    Token op = take();
+    if (row->precedence == comparison && std::exchange(compared, true))
+      complain(Diag::ComparisonChain, op.span, "comparisons do not chain",
+               op.kind == TokenKind::Greater && at(TokenKind::LParen)
+                   ? "compile-time arguments touch the name and the `(`: `name<...>(...)`"
+                   : "write `a < b && b < c`");
+    auto node = std::make_unique<BinaryExpr>();
+    node->op = row->op;
+    node->opSpan = op.span;
+    node->rhs = parseBinary(row->precedence + 1);
+    node->lhs = std::move(lhs);
+    grow(*node, node->lhs);
+    grow(*node, node->rhs);
+    lhs = finish(std::move(node), begin);
+  }
+  return lhs;
+}
+
+ExprPtr Parser::parseUnary() {
+  Nest nest(*this);
+  Span begin = here();
+  if (std::optional<UnaryOp> op = unaryOp(tok().kind)) {
+    auto node = std::make_unique<UnaryExpr>();
+    node->op = *op;
+    node->opSpan = take().span;
+    node->operand = parseUnary();
+    grow(*node, node->operand);
+    return finish(std::move(node), begin);
+  }
+  ExprPtr base = parsePostfix();
+  if (!at(TokenKind::StarStar) || lineEnds())
+    return base;
+  auto node = std::make_unique<BinaryExpr>();
+  node->op = BinaryOp::Pow;
+  node->opSpan = take().span;
+  node->lhs = std::move(base);
+  node->rhs = parseUnary();
+  grow(*node, node->lhs);
+  grow(*node, node->rhs);
+  return finish(std::move(node), begin);
+}
+
+ExprPtr Parser::parsePostfix() {
+  ExprPtr expr = parsePrimary();
+  while (!lineEnds()) {
+    if (at(TokenKind::Dot)) {
+      expr = parseMember(std::move(expr));
+    } else if (at(TokenKind::LBracket)) {
+      expr = parseIndex(std::move(expr));
+    } else if (at(TokenKind::LParen)) {
+      bool dtype = expr->kind == ExprKind::DType;
+      fail(Diag::NotCallable, expr->span, "only a name can be called",
+           dtype ? fmt::format("a conversion is `x.to({})`", sources.text(expr->span)) : "");
+    } else {
+      break;
+    }
+  }
+  return expr;
+}
+
+//===--------------------------------------------------------------------------------------------------------------===//
+// What follows an operand
+//===--------------------------------------------------------------------------------------------------------------===//
+
+ExprPtr Parser::parseMember(ExprPtr object) {
+  Span begin = object->span;
+  take();
+  if (at(TokenKind::Int)) {
+    auto node = std::make_unique<TupleItemExpr>();
+    Token index = take();
+    node->index = index.integer;
+    node->indexSpan = index.span;
+    node->tuple = std::move(object);
+    grow(*node, node->tuple);
+    return finish(std::move(node), begin);
+  }
+  if (at(TokenKind::DType)) {
+    fail(Diag::ReservedWord, here(), fmt::format("`{}` is a reserved word and cannot name a member", text(tok())),
+         fmt::format("a conversion is `x.to({})`", text(tok())));
+    return object;
+  }
+  Ident name = expectName("a member");
+  if (panicking)
+    return object;
+  if (atCall())
+    return parseCall(std::move(object), std::move(name), begin);
+  auto node = std::make_unique<MemberExpr>();
+  node->object = std::move(object);
+  node->member = std::move(name);
+  grow(*node, node->object);
+  return finish(std::move(node), begin);
+}
+
+bool Parser::atCall() const { return (at(TokenKind::Less) && tok().generic) || (at(TokenKind::LParen) && !lineEnds()); }
+
+ExprPtr Parser::parseCall(ExprPtr receiver, Ident callee, Span begin) {
+  auto node = std::make_unique<CallExpr>();
+  node->receiver = std::move(receiver);
+  grow(*node, node->receiver);
+  if (at(TokenKind::Less)) {
+    InBrackets scope(*this);
+    Span open = take().span;
+    if (at(TokenKind::Greater))
+      expected("a compile-time argument", Diag::ExpectedExpression);
+    parseItems(TokenKind::Greater, open, [&] { node->constArgs.push_back(parseSum()); });
+    growAll(*node, node->constArgs);
+  }
+  Span open = here();
+  if (expect(TokenKind::LParen, "`(`")) {
+    InBrackets scope(*this);
+    bool strings = takesStrings(callee.text), named = false;
+    parseItems(TokenKind::RParen, open, [&] {
+      Arg arg = parseArg(strings);
+      if (arg.name)
+        named = true;
+      else if (named && arg.value)
+        complain(Diag::PositionalAfterNamed, arg.span, "a positional argument follows a named one",
+                 "put it in front of the named ones, or name it");
+      node->args.push_back(std::move(arg));
+    });
+    node->argsSpan = from(open);
+    for (const Arg &arg : node->args) {
+      grow(*node, arg.value);
+      grow(*node, arg.domain);
+    }
+  }
+  node->callee = std::move(callee);
+  return finish(std::move(node), begin);
+}
+
+Arg Parser::parseArg(bool strings) {
+  Arg arg;
+  Span begin = here();
+  if (ahead().kind == TokenKind::Equal && (at(TokenKind::Name) || atReserved())) {
+    arg.name = expectName("an argument");
+    accept(TokenKind::Equal);
+  }
+  if (at(TokenKind::KwFn))
+    arg.value = parseClosure();
+  else if (at(TokenKind::String) && strings)
+    arg.value = parseString();
+  else
+    arg.value = parseExpr();
+  if (arg.name)
+    arg.domain = parseOptionalDomain();
+  arg.span = from(begin);
+  return arg;
+}
+
+ExprPtr Parser::parseIndex(ExprPtr base) {
+  Span begin = base->span, open = here();
+  auto node = std::make_unique<IndexExpr>();
+  node->base = std::move(base);
+  grow(*node, node->base);
+  InBrackets scope(*this);
+  take();
+  if (at(TokenKind::RBracket))
+    expected("an index, `:` or `none`", Diag::ExpectedExpression);
+  parseItems(TokenKind::RBracket, open, [&] {
+    Subscript subscript = parseSubscript();
+    grow(*node, subscript.value);
+    node->subscripts.push_back(std::move(subscript));
+  });
+  return finish(std::move(node), begin);
+}
+
+Subscript Parser::parseSubscript() {
+  Subscript subscript;
+  Span begin = here();
+  if (accept(TokenKind::Colon)) {
+    subscript.kind = Subscript::Kind::All;
+  } else if (accept(TokenKind::KwNone)) {
+    subscript.kind = Subscript::Kind::NewAxis;
+  } else {
+    subscript.value = parseExpr();
+  }
+  bool range = at(TokenKind::Colon) || at(TokenKind::DotDot) || at(TokenKind::DotDotEqual) ||
+               (subscript.kind == Subscript::Kind::All && !at(TokenKind::Comma) && !at(TokenKind::RBracket) &&
+                !at(TokenKind::Eof));
+  if (range)
+    fail(Diag::SliceSyntax, here(), "brackets take no ranges",
+         "a part of an array is `a.slice(axis, start, stop)`, of a tile `extract(x, index..., shape = (...))`");
+  subscript.span = from(begin);
+  return subscript;
+}
+
+//===--------------------------------------------------------------------------------------------------------------===//
+// Operands
+//===--------------------------------------------------------------------------------------------------------------===//
+
+bool Parser::atBinary() const { return binaryRow(tok().kind) != nullptr; }
+
+bool Parser::beginsExpr() const {
+  switch (tok().kind) {
+  case TokenKind::Int:
+  case TokenKind::Float:
+  case TokenKind::String:
+  case TokenKind::DType:
+  case TokenKind::Name:
+  case TokenKind::LParen:
+  case TokenKind::LBracket:
+  case TokenKind::Dot: // of a float without digits in front
+  case TokenKind::KwIf:
+  case TokenKind::KwStatic:
+  case TokenKind::KwFn:
+  case TokenKind::KwTrue:
+  case TokenKind::KwFalse:
+  case TokenKind::KwInf:
+  case TokenKind::KwNan:
+  case TokenKind::KwNone:
+    return true;
+  default:
+    return unaryOp(tok().kind).has_value();
+  }
+}
+
+ExprPtr Parser::parsePrimary() {
+  Span begin = here();
+  switch (tok().kind) {
+  case TokenKind::Int:
+  case TokenKind::Float:
+  case TokenKind::KwInf:
+  case TokenKind::KwNan:
+    return parseNumber();
+  case TokenKind::KwTrue:
+  case TokenKind::KwFalse: {
+    auto node = std::make_unique<BoolExpr>();
+    node->value = take().kind == TokenKind::KwTrue;
+    return finish(std::move(node), begin);
+  }
+  case TokenKind::Name:
+    return parseNamed();
+  case TokenKind::DType: {
+    auto node = std::make_unique<DTypeExpr>();
+    node->dtype = take().dtype;
+    return finish(std::move(node), begin);
+  }
+  case TokenKind::LParen:
+    return parseParen();
+  case TokenKind::LBracket:
+    return parseList();
+  case TokenKind::KwIf:
+    return parseIf();
+  case TokenKind::KwStatic:
+    if (ahead().kind == TokenKind::KwIf)
+      return parseIf();
+    return missingOperand();
+  case TokenKind::KwFn: {
+    complain(Diag::MisplacedFunction, begin, "a function without a name is the value of an argument only",
+             "declare it with `fn name(...)` and pass the name");
+    return parseClosure();
+  }
+  case TokenKind::String:
+    complain(Diag::StringPlace, begin, "a string is not a value",
+             "strings stand in `print`, `assert`, `static_assert` and `import`");
+    return parseString();
+  case TokenKind::KwNone: {
+    complain(Diag::MisplacedNone, begin, "`none` is not a value", "it inserts an axis: `x[:, none]`");
+    take();
+    return finish(std::make_unique<ErrorExpr>(), begin);
+  }
+  default:
+    return missingOperand();
+  }
+}
+
+/// Says that an operand is missing here, in the words of the likeliest slip.
+ExprPtr Parser::missingOperand() {
+  auto node = std::make_unique<ErrorExpr>();
+  node->span = here();
+  if (at(TokenKind::Dot) && ahead().kind == TokenKind::Int && ahead().touches)
+    fail(Diag::BadNumber, {file, here().begin, ahead().span.end}, "a float has digits on both sides of its dot",
+         fmt::format("write `0.{}`", text(ahead())));
+  else if (at(TokenKind::Plus) && !tok().newline)
+    fail(Diag::ExpectedExpression, here(), "expected an expression, found `+`", "a number has no `+` in front");
+  else if (at(TokenKind::KwElse) && !tok().newline)
+    fail(Diag::ExpectedExpression, here(), "expected an expression, found `else`",
+         "an `else` follows the `}` of its `if`");
+  else
+    expected("an expression", Diag::ExpectedExpression);
+  return node;
+}
+
+ExprPtr Parser::parseNumber() {
+  Token token = take();
+  if (token.kind == TokenKind::Int) {
+    auto node = std::make_unique<IntExpr>();
+    node->value = token.integer;
+    return finish(std::move(node), token.span);
+  }
+  auto node = std::make_unique<FloatExpr>();
+  node->text = text(token);
+  node->value = token.kind == TokenKind::KwInf   ? std::numeric_limits<double>::infinity()
+                : token.kind == TokenKind::KwNan ? std::numeric_limits<double>::quiet_NaN()
+                                                 : token.real;
+  return finish(std::move(node), token.span);
+}
+
+ExprPtr Parser::parseNamed() {
+  Token token = take();
+  Ident name{std::string(text(token)), token.span};
+  if (name.text == "_") {
+    complain(Diag::WildcardPlace, token.span, "`_` cannot be read", "give the value a name where it is bound");
+    return finish(std::make_unique<ErrorExpr>(), token.span);
+  }
+  if (atCall())
+    return parseCall(nullptr, std::move(name), token.span);
+  auto node = std::make_unique<NameExpr>();
+  node->name = std::move(name.text);
+  return finish(std::move(node), token.span);
+}
+
+ExprPtr Parser::parseString() {
+  Token token = take();
+  auto node = std::make_unique<StringExpr>();
+  node->value = list.strings[token.index];
+  return finish(std::move(node), token.span);
+}
+
+ExprPtr Parser::parseParen() {
+  InBrackets scope(*this);
+  Span open = take().span;
+  auto tuple = std::make_unique<TupleExpr>();
+  bool commas = at(TokenKind::RParen);
+  while (!at(TokenKind::RParen) && !at(TokenKind::Eof)) {
+    tuple->elements.push_back(parseExpr());
+    if (!accept(TokenKind::Comma))
+      break;
+    commas = true;
+  }
+  expectClose(TokenKind::RParen, open);
+  if (!commas && tuple->elements.size() == 1) {
+    ExprPtr inner = std::move(tuple->elements.front());
+    inner->parenthesized = true;
+    inner->span = from(open);
+    return inner;
+  }
+  growAll(*tuple, tuple->elements);
+  return finish(std::move(tuple), open);
+}
+
+ExprPtr Parser::parseList() {
+  InBrackets scope(*this);
+  Span open = take().span;
+  auto node = std::make_unique<ListExpr>();
+  parseItems(TokenKind::RBracket, open, [&] { node->elements.push_back(parseExpr()); });
+  growAll(*node, node->elements);
+  return finish(std::move(node), open);
+}
+
+ExprPtr Parser::parseIf() {
+  // A chain of `else if` is one node inside the other, so it counts as nesting.
+  Nest nest(*this);
+  Span begin = here();
+  auto node = std::make_unique<IfExpr>();
+  node->isStatic = accept(TokenKind::KwStatic);
+  take();
+  node->condition = parseExpr();
+  node->thenBlock = parseBody();
+  if (accept(TokenKind::KwElse)) {
+    if (at(TokenKind::KwIf) || (at(TokenKind::KwStatic) && ahead().kind == TokenKind::KwIf)) {
+      node->elseIf = true;
+      node->elseBlock = std::make_unique<Block>();
+      auto stmt = std::make_unique<ExprStmt>();
+      stmt->expr = parseIf();
+      stmt->span = node->elseBlock->span = stmt->expr->span;
+      grow(*stmt, stmt->expr);
+      node->elseBlock->height = stmt->height + 1;
+      node->elseBlock->stmts.push_back(std::move(stmt));
+    } else {
+      node->elseBlock = parseBody();
+    }
+  }
+  grow(*node, node->condition);
+  grow(*node, node->thenBlock);
+  grow(*node, node->elseBlock);
+  return finish(std::move(node), begin);
+}
+
+ExprPtr Parser::parseClosure() {
+  Span begin = take().span;
+  auto node = std::make_unique<ClosureExpr>();
+  if (at(TokenKind::Name))
+    fail(Diag::MisplacedFunction, here(), "a function with a name is declared by a statement of its own",
+         "leave out the name, or declare the function before and pass its name");
+  Span open = here();
+  if (expect(TokenKind::LParen, "`(`")) {
+    InBrackets scope(*this);
+    parseItems(TokenKind::RParen, open, [&] { node->params.push_back(parsePattern()); });
+  }
+  node->body = parseBody();
+  grow(*node, node->body);
+  return finish(std::move(node), begin);
+}
+
+//===--------------------------------------------------------------------------------------------------------------===//
+// Domains
+//===--------------------------------------------------------------------------------------------------------------===//
+
+std::optional<Domain> Parser::parseOptionalDomain() {
+  if (lineEnds() || !accept(TokenKind::KwIn))
+    return std::nullopt;
+  return parseDomain();
+}
+
+Domain Parser::parseDomain() {
+  Domain domain;
+  InBrackets scope(*this);
+  Span begin = here();
+  if (accept(TokenKind::LBrace)) {
+    if (at(TokenKind::RBrace))
+      expected("a value of the domain", Diag::ExpectedExpression);
+    parseItems(TokenKind::RBrace, begin, [&] { domain.values.push_back(parseSum()); });
+  } else {
+    domain.kind = Domain::Kind::Value;
+    domain.values.push_back(parseSum());
+    if (at(TokenKind::DotDot))
+      fail(Diag::ExpectedToken, here(), "the range of a domain includes both ends", "write `lo..=hi`");
+    if (accept(TokenKind::DotDotEqual)) {
+      domain.kind = Domain::Kind::Range;
+      domain.values.push_back(parseSum());
+    }
+  }
+  domain.span = from(begin);
+  return domain;
+}
+
+} // namespace tilec::syntax

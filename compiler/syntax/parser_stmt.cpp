@@ -1,0 +1,304 @@
+// Blocks and statements.
+#include "compiler/base/text.h"
+#include "compiler/syntax/parser_impl.h"
+#include <fmt/format.h>
+
+namespace tilec::syntax {
+
+//===--------------------------------------------------------------------------------------------------------------===//
+// Blocks
+//===--------------------------------------------------------------------------------------------------------------===//
+
+BlockPtr Parser::parseBody() {
+  if (panicking && !recoverToBlock())
+    return std::make_unique<Block>();
+  return parseBlock();
+}
+
+BlockPtr Parser::parseBlock() {
+  auto block = std::make_unique<Block>();
+  Span open = here();
+  if (!at(TokenKind::LBrace)) {
+    expected("`{`");
+    return block;
+  }
+  Nest nest(*this);
+  linesCount = true;
+  take();
+  while (true) {
+    while (accept(TokenKind::Semicolon)) {
+    }
+    // No block holds a kernel: one that begins here tells that a `}` is missing.
+    if (at(TokenKind::RBrace) || at(TokenKind::Eof) || at(TokenKind::KwKernel) || at(TokenKind::KwImport))
+      break;
+    size_t start = pos;
+    StmtPtr stmt = parseStmt();
+    if (!panicking)
+      expectStatementEnd(stmt.get());
+    if (panicking)
+      recoverStatement(start);
+    if ((block->height = std::max(block->height, stmt->height + 1)) > maxNesting)
+      tooDeep();
+    block->stmts.push_back(std::move(stmt));
+  }
+  if (at(TokenKind::RBrace))
+    checkIndent(open, take());
+  else
+    missingBrace(open);
+  block->span = from(open);
+  return block;
+}
+
+void Parser::checkIndent(Span open, const Token &close) {
+  if (suspect || !close.newline)
+    return;
+  LineColumn begin = sources.position(file, open.begin), end = sources.position(file, close.span.begin);
+  std::string_view line = sources.line(file, begin.line);
+  size_t indent = line.find_first_not_of(" \t");
+  if (indent + 1 != end.column)
+    suspect = open;
+}
+
+void Parser::expectStatementEnd(const Stmt *before) {
+  if (at(TokenKind::Semicolon) || at(TokenKind::RBrace) || at(TokenKind::Eof) || tok().newline)
+    return;
+  std::string_view found = text(tok());
+  if (at(TokenKind::Equal)) {
+    expected("the end of the statement");
+    return;
+  }
+  if (at(TokenKind::RParen) || at(TokenKind::RBracket)) {
+    fail(Diag::UnmatchedBracket, here(), fmt::format("`{}` closes nothing", found));
+    return;
+  }
+  std::string help = "write the next statement on a line of its own, or a `;` between the two";
+  const auto *stmt = dynAs<ExprStmt>(before);
+  const Expr *expr = stmt ? stmt->expr.get() : nullptr;
+  if (dynAs<IfExpr>(expr)) {
+    help = "an `if` that begins a statement is a whole statement; to use its value put it in parentheses";
+  } else if (const auto *name = dynAs<NameExpr>(expr)) {
+    static const std::string words[] = {"let", "var", "for", "while", "return", "static", "const", "if"};
+    if (at(TokenKind::Colon))
+      help = fmt::format("a variable is declared with `var {}: ...`", name->name);
+    else if (std::string near = nearest(name->name, words); !near.empty())
+      help = fmt::format("did you mean `{}`?", near);
+  }
+  fail(Diag::StatementEnd, here(), fmt::format("expected the end of the statement, found `{}`", found), help);
+}
+
+//===--------------------------------------------------------------------------------------------------------------===//
+// Statements
+//===--------------------------------------------------------------------------------------------------------------===//
+
+StmtPtr Parser::parseStmt() {
+  Span begin = here();
+  switch (tok().kind) {
+  case TokenKind::KwLet:
+  case TokenKind::KwVar:
+    return parseBind(false);
+  case TokenKind::KwConst:
+    complain(Diag::MisplacedDeclaration, begin, "`const` stands at file level",
+             "`let` binds a compile-time value just as well");
+    return parseBind(true);
+  case TokenKind::KwReturn:
+    return parseReturn();
+  case TokenKind::KwBreak:
+    take();
+    return finish(std::make_unique<BreakStmt>(), begin);
+  case TokenKind::KwContinue:
+    take();
+    return finish(std::make_unique<ContinueStmt>(), begin);
+  case TokenKind::KwFor:
+    return parseFor();
+  case TokenKind::KwWhile:
+    return parseWhile();
+  case TokenKind::KwFn: {
+    if (ahead().kind == TokenKind::LParen)
+      return parseExprStmt();
+    auto stmt = std::make_unique<FnStmt>();
+    stmt->fn = parseFn();
+    grow(*stmt, stmt->fn->body);
+    return finish(std::move(stmt), begin);
+  }
+  case TokenKind::KwStatic:
+    if (ahead().kind == TokenKind::KwFor)
+      return parseFor();
+    if (ahead().kind == TokenKind::KwIf)
+      return parseExprStmt();
+    fail(Diag::ExpectedToken, begin, "`static` stands in front of `if` and `for` only");
+    return finish(std::make_unique<ErrorStmt>(), begin);
+  case TokenKind::KwElse:
+    fail(Diag::ExpectedToken, begin, "this `else` has no `if` in front of it", "an `else` follows the `}` of its `if`");
+    return finish(std::make_unique<ErrorStmt>(), begin);
+  case TokenKind::RParen:
+  case TokenKind::RBracket:
+    fail(Diag::UnmatchedBracket, begin, fmt::format("`{}` closes nothing", text(tok())));
+    return finish(std::make_unique<ErrorStmt>(), begin);
+  default:
+    if (placeLength())
+      return parseAssign();
+    if (beginsExpr())
+      return parseExprStmt();
+    if (atBinary())
+      fail(Diag::ExpectedExpression, begin, fmt::format("a statement cannot begin with `{}`", text(tok())),
+           "an operator at the end of a line continues the statement in the next one");
+    else
+      fail(Diag::ExpectedToken, begin, fmt::format("expected a statement, found `{}`", text(tok())));
+    return finish(std::make_unique<ErrorStmt>(), begin);
+  }
+}
+
+StmtPtr Parser::parseBind(bool misplacedConst) {
+  auto stmt = std::make_unique<BindStmt>();
+  Token word = take();
+  stmt->isVar = word.kind == TokenKind::KwVar;
+  stmt->pattern = parsePattern();
+  if (accept(TokenKind::Colon)) {
+    stmt->type = parseType();
+    growAll(*stmt, stmt->type->extents);
+  }
+  if (!lineEnds() && accept(TokenKind::Equal)) {
+    stmt->value = parseExpr();
+    grow(*stmt, stmt->value);
+  } else if (!stmt->isVar && !panicking && !misplacedConst) {
+    if (lineEnds() || at(TokenKind::Semicolon) || at(TokenKind::RBrace))
+      complain(Diag::MissingValue, from(word.span), "a `let` needs a value",
+               "write `= ...` behind it, or declare it with `var` to assign it later");
+    else
+      expected("`=`");
+  }
+  return finish(std::move(stmt), word.span);
+}
+
+Pattern Parser::parsePattern() {
+  Nest nest(*this);
+  Pattern pattern;
+  Span begin = here();
+  if (at(TokenKind::LParen)) {
+    InBrackets scope(*this);
+    take();
+    if (at(TokenKind::RParen))
+      expected("a name");
+    parseItems(TokenKind::RParen, begin, [&] { pattern.elements.push_back(parsePattern()); });
+  } else {
+    pattern.name = expectName("a value").text;
+  }
+  pattern.span = from(begin);
+  return pattern;
+}
+
+std::optional<std::optional<BinaryOp>> Parser::assignment(const Token &token) const {
+  switch (token.kind) {
+  case TokenKind::Equal:
+    return std::optional<BinaryOp>();
+  case TokenKind::PlusEqual:
+    return BinaryOp::Add;
+  case TokenKind::MinusEqual:
+    return BinaryOp::Sub;
+  case TokenKind::StarEqual:
+    return BinaryOp::Mul;
+  case TokenKind::SlashEqual:
+    return BinaryOp::Div;
+  default:
+    return std::nullopt;
+  }
+}
+
+size_t Parser::placeLength() const {
+  if (panicking)
+    return 0;
+  auto kind = [&](size_t i) { return list.tokens[std::min(i, list.tokens.size() - 1)].kind; };
+  size_t i = pos;
+  if (kind(i) == TokenKind::Name) {
+    ++i;
+  } else if (kind(i) == TokenKind::LParen) {
+    ++i;
+    while (kind(i) == TokenKind::Name) {
+      ++i;
+      if (kind(i) != TokenKind::Comma)
+        break;
+      ++i;
+    }
+    if (i == pos + 1 || kind(i) != TokenKind::RParen)
+      return 0;
+    ++i;
+  } else {
+    return 0;
+  }
+  const Token &op = list.tokens[std::min(i, list.tokens.size() - 1)];
+  return assignment(op) && !op.newline ? i - pos : 0;
+}
+
+StmtPtr Parser::parseAssign() {
+  auto stmt = std::make_unique<AssignStmt>();
+  Span begin = here();
+  for (size_t end = pos + placeLength(); pos < end;) {
+    Token token = take();
+    if (token.kind == TokenKind::Name)
+      stmt->places.push_back({std::string(text(token)), token.span});
+    else if (token.kind == TokenKind::Comma)
+      stmt->isTuple = true;
+  }
+  Token op = take();
+  stmt->opSpan = op.span;
+  stmt->op = *assignment(op);
+  stmt->value = parseExpr();
+  grow(*stmt, stmt->value);
+  return finish(std::move(stmt), begin);
+}
+
+StmtPtr Parser::parseExprStmt() {
+  auto stmt = std::make_unique<ExprStmt>();
+  Span begin = here();
+  // An `if` here is a whole statement: no operator behind it makes it an operand.
+  bool whole = at(TokenKind::KwIf) || (at(TokenKind::KwStatic) && ahead().kind == TokenKind::KwIf);
+  stmt->expr = whole ? parseIf() : parseExpr();
+  if (!lineEnds() && !panicking && assignment(tok()) && !whole) {
+    bool index = stmt->expr->kind == ExprKind::Index;
+    fail(Diag::NotAPlace, stmt->expr->span, "only a variable can be assigned to",
+         index ? "tiles are values: `insert` and `where` make a new one, `store` and `scatter` write memory" : "");
+  }
+  grow(*stmt, stmt->expr);
+  return finish(std::move(stmt), begin);
+}
+
+StmtPtr Parser::parseReturn() {
+  auto stmt = std::make_unique<ReturnStmt>();
+  Span begin = take().span;
+  if (!lineEnds() && !at(TokenKind::Semicolon) && !at(TokenKind::RBrace) && !at(TokenKind::Eof)) {
+    stmt->value = parseExpr();
+    grow(*stmt, stmt->value);
+  }
+  return finish(std::move(stmt), begin);
+}
+
+StmtPtr Parser::parseFor() {
+  auto stmt = std::make_unique<ForStmt>();
+  Span begin = here();
+  stmt->isStatic = accept(TokenKind::KwStatic);
+  take();
+  stmt->var = expectName("a loop variable");
+  expect(TokenKind::KwIn, "`in`");
+  stmt->lo = parseExpr();
+  if (at(TokenKind::DotDotEqual))
+    fail(Diag::ExpectedToken, here(), "a loop's range does not include its end", "write `lo..hi + 1`");
+  if (accept(TokenKind::DotDot))
+    stmt->hi = parseExpr();
+  stmt->body = parseBody();
+  grow(*stmt, stmt->lo);
+  grow(*stmt, stmt->hi);
+  grow(*stmt, stmt->body);
+  return finish(std::move(stmt), begin);
+}
+
+StmtPtr Parser::parseWhile() {
+  auto stmt = std::make_unique<WhileStmt>();
+  Span begin = take().span;
+  stmt->condition = parseExpr();
+  stmt->body = parseBody();
+  grow(*stmt, stmt->condition);
+  grow(*stmt, stmt->body);
+  return finish(std::move(stmt), begin);
+}
+
+} // namespace tilec::syntax
