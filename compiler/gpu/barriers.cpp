@@ -1,0 +1,174 @@
+// The one barrier pass: a forward walk over structured control flow that carries the accesses since the last barrier.
+#include "compiler/gpu/passes.h"
+#include "compiler/gpu/tgpu_dialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+
+namespace tilec::gpu {
+namespace {
+
+/// One access that no barrier has followed yet.
+struct Access {
+  bool writes = false;
+  // Shared memory: bytes [begin, end).
+  int64_t begin = 0, end = 0;
+  // Global memory: the array, the view and the layout it is accessed through.
+  StringRef root;
+  Value view;
+  Type tile;
+
+  bool operator==(const Access &o) const {
+    return writes == o.writes && begin == o.begin && end == o.end && root == o.root && view == o.view && tile == o.tile;
+  }
+};
+
+class Barriers {
+public:
+  explicit Barriers(tile::KernelOp kernel) : kernel(kernel) {}
+  void run() {
+    Pending pending;
+    walk(kernel.getBody().front(), pending);
+  }
+
+private:
+  using Pending = SmallVector<Access>;
+  void walk(Block &block, Pending &pending);
+  void visit(Operation *op, Pending &pending);
+  std::optional<Access> accessOf(Operation *op);
+  bool conflict(const Access &a, const Access &b);
+  bool mayOverlap(StringRef a, StringRef b);
+  static bool ownedByOneThread(Value view, Type a, bool aWrites, Type b, bool bWrites);
+  static void merge(Pending &into, const Pending &from) {
+    for (const Access &access : from)
+      if (!llvm::is_contained(into, access))
+        into.push_back(access);
+  }
+
+  tile::KernelOp kernel;
+};
+
+std::optional<Access> Barriers::accessOf(Operation *op) {
+  auto shared = [](Value buffer, bool writes) {
+    auto alloc = buffer.getDefiningOp<tgpu::AllocSharedOp>();
+    Access access;
+    access.writes = writes;
+    access.begin = *alloc.getOffset();
+    access.end = access.begin + alloc.getType().byteSize();
+    return access;
+  };
+  auto global = [](Value view, Type tile, bool writes) -> std::optional<Access> {
+    auto viewOp = view.getDefiningOp<tile::ViewOp>();
+    auto array = viewOp.getArray().getDefiningOp<tile::ArrayOp>();
+    Access access;
+    access.writes = writes;
+    access.root = array.getRoot();
+    access.view = view;
+    access.tile = tile;
+    return access;
+  };
+  if (auto store = dyn_cast<tgpu::StoreSharedOp>(op))
+    return shared(store.getBuffer(), true);
+  if (auto load = dyn_cast<tgpu::LoadSharedOp>(op))
+    return shared(load.getBuffer(), false);
+  if (auto store = dyn_cast<tile::StoreOp>(op))
+    return global(store.getView(), store.getValue().getType(), true);
+  if (auto load = dyn_cast<tile::LoadOp>(op))
+    return global(load.getView(), load.getResult().getType(), false);
+  return std::nullopt;
+}
+
+/// Whether every element is accessed by one and the same thread both times: one view without overlapping tiles, one
+/// layout, and reads that no other thread repeats. Stores are made by the owner alone.
+bool Barriers::ownedByOneThread(Value view, Type a, bool aWrites, Type b, bool bWrites) {
+  auto op = view.getDefiningOp<tile::ViewOp>();
+  for (auto [step, extent] : llvm::zip(op.getStep(), op.getType().getShape()))
+    if (step < extent)
+      return false;
+  if (a != b || !tile::hasLayout(a))
+    return a == b && aWrites && bWrites; // scalars are stored by thread 0 and read by all
+  if (aWrites && bWrites)
+    return true;
+  return tile::layoutOf(cast<RankedTensorType>(a)).isInjective();
+}
+
+bool Barriers::mayOverlap(StringRef a, StringRef b) {
+  if (a == b)
+    return true;
+  // Arrays are apart unless one names the other as an alias.
+  auto names = [&](StringRef array, StringRef other) {
+    for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+      if (kernel.argName(i) == array)
+        if (auto aliases = kernel.getArgAttrOfType<ArrayAttr>(i, "tile.alias"))
+          return llvm::any_of(aliases, [&](Attribute name) { return cast<StringAttr>(name).getValue() == other; });
+    return false;
+  };
+  return names(a, b) || names(b, a);
+}
+
+bool Barriers::conflict(const Access &a, const Access &b) {
+  if (!a.writes && !b.writes)
+    return false;
+  if (a.root.empty() != b.root.empty())
+    return false;
+  if (a.root.empty())
+    return a.begin < b.end && b.begin < a.end;
+  if (!mayOverlap(a.root, b.root))
+    return false;
+  return a.view != b.view || !ownedByOneThread(a.view, a.tile, a.writes, b.tile, b.writes);
+}
+
+void Barriers::visit(Operation *op, Pending &pending) {
+  if (isa<tgpu::BarrierOp>(op)) {
+    pending.clear();
+    return;
+  }
+  if (auto access = accessOf(op)) {
+    if (llvm::any_of(pending, [&](const Access &before) { return conflict(before, *access); })) {
+      OpBuilder builder(op);
+      tgpu::BarrierOp::create(builder, op->getLoc());
+      pending.clear();
+    }
+    merge(pending, {*access});
+    return;
+  }
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    // Conditions are scalars, equal in all threads: a barrier within an arm is met by all or none.
+    Pending after;
+    for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
+      Pending arm = pending;
+      if (!region->empty())
+        walk(region->front(), arm);
+      merge(after, arm);
+    }
+    pending = std::move(after);
+    return;
+  }
+  if (isa<scf::ForOp, scf::WhileOp>(op)) {
+    // Around the back edge come the accesses of the trip before; barriers are only ever added, so twice is enough: the
+    // second walk sees all that a trip can leave behind.
+    Pending before = pending;
+    for (int trip = 0; trip < 2; ++trip) {
+      for (Region &region : op->getRegions())
+        walk(region.front(), pending);
+      merge(pending, before);
+    }
+    return;
+  }
+}
+
+void Barriers::walk(Block &block, Pending &pending) {
+  for (Operation &op : llvm::make_early_inc_range(block))
+    visit(&op, pending);
+}
+
+} // namespace
+
+LogicalResult insertBarriers(ModuleOp module) {
+  for (auto kernel : module.getOps<tile::KernelOp>())
+    Barriers(kernel).run();
+  return success();
+}
+
+} // namespace tilec::gpu
