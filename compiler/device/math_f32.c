@@ -105,16 +105,17 @@ ROUTINE float __tilec_cosh_f32(float x) {
 }
 
 ROUTINE float __tilec_tanh_f32(float x) {
-  // (e^2a - 1)/(e^2a + 1) with both sides formed from e^r - 1, which keeps small arguments exact; 1 from a = 9.02 on.
+  // (e^2a - 1)/(e^2a + 1) with both sides formed from e^r - 1, which keeps small arguments exact. From 1 on the
+  // quotient is written 1 - 2/(e^2a + 1), where errors count little; it rounds to 1 from 9.02 on.
   float a = MIN(ABS(x), 10.0f);
   Reduced e = reduceExp(a + a);
   float s = powerOf2(e.n), t = expm1Reduced(e.r);
-  float numerator = FMA(s, t, s - 1.0f);
-  float denominator = FMA(s, t, s + 1.0f);
+  float numerator = FMA(s, t, s - 1.0f), denominator = FMA(s, t, s + 1.0f);
   float inverse = hardwareRcp(denominator);
   float q = numerator * inverse;
-  q = FMA(FMA(-q, denominator, numerator), inverse, q);
-  return SIGN_OF(q, x);
+  float denominatorLow = FMA(s, t, (s + 1.0f) - denominator);
+  q = FMA(FMA(-q, denominatorLow, FMA(-q, denominator, numerator)), inverse, q);
+  return SIGN_OF(a < 1.0f ? q : FMA(-2.0f, inverse, 1.0f), x);
 }
 
 // ---- logarithms
@@ -178,9 +179,10 @@ ROUTINE float __tilec_rsqrt_f32(float x) {
 
 // ---- trigonometry
 
-/// x = (quadrant + 4k)·pi/2 + r with |r| <= pi/4 (a little more at the edges).
+/// x = (quadrant + 4k)·pi/2 + r + low with |r| <= pi/4 (a little more at the edges). The low part is r's rounding
+/// error; where it is not used it costs nothing.
 typedef struct {
-  float r;
+  float r, low;
   uint32_t quadrant;
 } Angle;
 
@@ -203,10 +205,11 @@ HELPER Angle reduceHuge(float x) {
   // The fraction is taken from [-1/2, 1/2): its top bit moves on to the next quadrant.
   int64_t fraction = (int64_t)(product << 2);
   uint32_t quadrant = (uint32_t)(product >> 62) + (fraction < 0);
-  float r = (float)((double)fraction * 0x1.921fb54442d18p-64);
-  if (ABS(x) == INF || x != x)
-    return (Angle){NAN, 0};
-  return x < 0 ? (Angle){-r, 0u - quadrant} : (Angle){r, quadrant};
+  double exact = (double)fraction * 0x1.921fb54442d18p-64;
+  float r = (float)exact, low = (float)(exact - (double)r);
+  if (!(ABS(x) < INF))
+    return (Angle){NAN, NAN, 0};
+  return x < 0 ? (Angle){-r, -low, 0u - quadrant} : (Angle){r, low, quadrant};
 }
 
 HELPER Angle reduceAngle(float x) {
@@ -215,10 +218,13 @@ HELPER Angle reduceAngle(float x) {
   float t = FMA(x, 0x1.45f306p-1f, TO_INTEGER);
   float n = t - TO_INTEGER;
   // pi/2 in three floats: the first difference is exact, the rest keeps r to a relative 2^-24 even next to a zero.
-  float r = FMA(n, -0x1.921fb6p+0f, x);
-  r = FMA(n, 0x1.777a5cp-25f, r);
-  r = FMA(n, 0x1.ee59dap-50f, r);
-  return (Angle){r, bitsOfF32(t)};
+  float first = FMA(n, -0x1.921fb6p+0f, x);
+  float r = FMA(n, 0x1.ee59dap-50f, FMA(n, 0x1.777a5cp-25f, first));
+  // What r lost: the same sum with every rounding error kept (Knuth's two-sum).
+  float product = n * 0x1.777a5cp-25f, sum = first + product, back = sum - first;
+  float lost = (first - (sum - back)) + (product - back) + FMA(n, 0x1.777a5cp-25f, -product);
+  float low = FMA(n, 0x1.ee59dap-50f, (sum - r) + lost);
+  return (Angle){r, low, bitsOfF32(t)};
 }
 
 /// sin(r) - r and cos(r) - 1 for |r| <= pi/4.
@@ -251,7 +257,9 @@ ROUTINE float __tilec_cos_f32(float x) {
 
 ROUTINE float __tilec_tan_f32(float x) {
   Angle a = reduceAngle(x);
-  Pair s = fastTwoSum(a.r, sinTail(a.r)), c = fastTwoSum(1.0f, cosTail(a.r));
+  // Near pi/4 a tangent moves by 1.6 times its argument's error: the low part counts.
+  Pair s = fastTwoSum(a.r, sinTail(a.r) + FMA(-0.5f * a.r * a.r, a.low, a.low));
+  Pair c = fastTwoSum(1.0f, FMA(-a.r, a.low, cosTail(a.r)));
   int odd = a.quadrant & 1;
   Pair n = odd ? (Pair){-c.hi, -c.lo} : s, d = odd ? s : c;
   float inverse = hardwareRcp(d.hi);

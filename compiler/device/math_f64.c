@@ -86,7 +86,8 @@ HELPER double exp2Pair(double c, double low) {
   double f = c - (t - TO_INTEGER);
   double hi = f * LN2_HI;
   double lo = FMA(f, LN2_HI, -hi) + FMA(f, LN2_LO, low * LN2_HI);
-  return scale(expReduced((Pair){hi, lo}), (int32_t)bitsOfF64(t));
+  // A low part of a product can exceed an ulp of hi: it is moved in first.
+  return scale(expReduced(fastTwoSum(hi, lo)), (int32_t)bitsOfF64(t));
 }
 
 ROUTINE double __tilec_exp2_f64(double x) { return exp2Pair(MIN(MAX(x, -1076.0), 1025.0), 0.0); }
