@@ -1,0 +1,73 @@
+#pragma once
+// What turns a compiled configuration into a verdict and a time. `gpu` measures in a worker process, `model` predicts;
+// tests bring their own.
+#include "runtime/device.h"
+#include "tuner/builder.h"
+#include "tuner/cache.h"
+#include "tuner/recipe.h"
+
+namespace tilec::tuner {
+
+struct Candidate {
+  const Configuration &configuration;
+  const Prepared &prepared;
+  const Artifact &artifact;
+};
+
+class Evaluator {
+public:
+  virtual ~Evaluator() = default;
+  /// Timing policy (`cold`, `model`) and the way results are checked: both are parts of a trial's key.
+  virtual std::string policy() const = 0;
+  virtual std::string verification() const = 0;
+  virtual Environment environment() const = 0;
+  /// False: times are predictions, stored and shown as such.
+  virtual bool measures() const = 0;
+  /// Prepares a problem: inputs, expected outputs. `own` is the kernel's own configuration, whose program stands for
+  /// the meaning. Called only when something is left to evaluate. An error ends the problem.
+  virtual Status begin(const Values &problem, const Configuration &own) = 0;
+  /// Verifies, then times. Every failure is a Measurement; the next configuration is evaluated all the same.
+  virtual Measurement evaluate(const Candidate &candidate) = 0;
+  virtual void end() {}
+};
+
+/// What a GPU can do, for the static model and for fractions of the roofline.
+struct Machine {
+  std::string name;
+  const Arch *arch = nullptr;
+  int64_t sms = 0, l2Bytes = 0;
+  double bandwidth = 0; ///< bytes/s of device memory, peak
+  double f32 = 0;       ///< flop/s of fused multiply-adds in f32, peak
+};
+Machine machineOf(const runtime::DeviceFacts &facts, const Arch &arch);
+/// The product that stands for an architecture when there is no such GPU (products.def).
+Machine typicalMachine(const Arch &arch);
+
+/// What a problem moves and computes, by the recipe's figures; without them, the bytes of every argument once.
+struct Work {
+  double bytes = 0, flops = 0;
+  /// Seconds that no kernel can beat on the machine.
+  double floor(const Machine &machine) const;
+};
+Result<Work> workOf(const Recipe &recipe, const Artifact &plan, const Values &problem);
+
+/// The static model: seconds of an artifact for a problem. Bytes over the bandwidth that the loads in flight can fill,
+/// whole waves of resident blocks, spills as traffic. Error (Program): the artifact refuses the problem.
+Result<double> predictSeconds(const Artifact &artifact, const Machine &machine, const Values &problem,
+                              const Work &work);
+
+struct EvaluatorOptions {
+  uint64_t seed = 0;
+  unsigned jobs = 0;
+  double trialTimeoutSeconds = 60;
+  std::string workerPath = "/proc/self/exe"; ///< run as `PATH __worker`
+};
+
+/// Compiles and verifies on the CPU, predicts by the model.
+std::unique_ptr<Evaluator> modelEvaluator(const Recipe &recipe, Builder &builder, const Arch &arch,
+                                          const EvaluatorOptions &options);
+/// Measures on a GPU in a worker process, which alone has a CUDA context; it is started at the first problem.
+std::unique_ptr<Evaluator> gpuEvaluator(const Recipe &recipe, Builder &builder, const runtime::DeviceFacts &device,
+                                        const Arch &arch, const EvaluatorOptions &options);
+
+} // namespace tilec::tuner

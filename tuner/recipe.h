@@ -1,0 +1,76 @@
+#pragma once
+// A recipe: what a kernel file does not say of itself. Problems to check and to time, inputs, tolerances, figures of
+// merit, and changes to the space of configurations.
+//
+//   kernel: kernel.tile:softmax        # the file, and the kernel where it has several
+//   about: softmax of every row
+//   check:                             # small and ragged; lists are multiplied out
+//     - {R: [1, 3], C: [1, 33], T: [f32, bf16]}
+//   problems:                          # what is timed
+//     - {R: 4096, C: 2**10, T: f32}
+//   inputs: {x: "normal:0,1"}          # distribution of each input array; normal:0,1 for a float array without one
+//   tolerance: {y: {ulp: 2, rel: 1e-6}} # of each output; see Tolerance
+//   figures: {bytes: 2 * R * C * T.bits / 8, flops: 5 * R * C}
+//   space: {TN: [1024, 2048], occupancy: 2}
+#include "compiler/base/diag.h"
+#include "compiler/sema/check.h"
+#include "tuner/values.h"
+
+namespace tilec::tuner {
+
+/// How far an output may be from the executor's answer t: within `ulp` units of the last place, or |x - t| <= rel * |t|
+/// + abs + terms * 2^-24 * scale, whose last part is the bound of a sum of `terms` f32 values with absolute values that
+/// add up to `scale`. All absent: equal values (any NaN equals any NaN, -0 equals +0).
+struct Tolerance {
+  std::optional<LaunchExpr> ulp, rel, abs, terms, scale;
+  bool exact() const { return !ulp && !rel && !abs && !terms; }
+};
+/// A tolerance for one problem, all numbers. `abs` includes the bound of a sum.
+struct Bound {
+  int64_t ulp = 0;
+  double rel = 0, abs = 0;
+  bool exact() const { return ulp == 0 && rel == 0 && abs == 0; }
+};
+Result<Bound> evaluate(const Tolerance &tolerance, const Values &problem);
+/// Without a recipe: equal for integers and bool; for floats 4 ulp, or 16 units of f32's precision absolute and
+/// relative.
+Tolerance defaultTolerance(DType dtype);
+
+/// Values that replace an axis of the space or make a new one; one value fixes it.
+struct Override {
+  std::string name;
+  std::vector<LaunchValue> values;
+};
+/// `--set TM=64` and `--range TM=64,128`. Error (Usage): no name, no value.
+Result<Override> parseOverride(std::string_view text);
+
+struct Recipe {
+  std::string path;               ///< as the user writes it: the folder, the .yaml or the .tile file
+  std::string name;               ///< of the folder, or of the file without its ending
+  std::string kernelFile, kernel; ///< `kernel` is empty where the file has one
+  std::string about;
+  std::vector<Values> check, problems;
+  std::map<std::string, std::string> inputs; ///< array → distribution
+  std::map<std::string, Tolerance> tolerance;
+  std::optional<LaunchExpr> bytes, flops;
+  std::vector<Override> space;
+  /// Where each name of the recipe that must be known to its kernel stands.
+  struct Use {
+    enum class Kind : uint8_t { Problem, Input, Output, Axis, Figure } kind;
+    std::string name;
+    Span span;
+  };
+  std::vector<Use> uses;
+};
+
+/// Reads a recipe: a .yaml file, a folder with recipe.yaml (or with one .tile file), or a .tile file, which is a recipe
+/// without problems. Faults of the text go to `diags`. Errors: Usage.
+Result<Recipe> loadRecipe(const std::string &path, SourceManager &sources, Diagnostics &diags);
+/// Folders of recipes at or below `directory`: it itself, its subfolders, and those of its folder `recipes`; sorted.
+std::vector<std::string> findRecipes(const std::string &directory);
+/// Holds the recipe's names against its kernel; reports unknown ones, and problems that leave a symbol without a value.
+Status checkRecipe(const Recipe &recipe, const sema::KernelInterface &interface, Diagnostics &diags);
+/// The same for a problem from outside (`--problem`). Error (Usage) names what is missing or unknown.
+Status checkProblem(const Values &problem, const sema::KernelInterface &interface);
+
+} // namespace tilec::tuner

@@ -1,0 +1,47 @@
+#pragma once
+// One configuration of one problem, tried: how it went, how long it took.
+#include "compiler/artifact/artifact.h"
+#include "tuner/space.h"
+
+namespace tilec::tuner {
+
+enum class TrialStatus : uint8_t {
+#define STATUS(name, text, failure, doc) name,
+#include "tuner/statuses.def"
+};
+std::string_view name(TrialStatus status);
+bool isFailure(TrialStatus status);
+std::optional<TrialStatus> parseTrialStatus(std::string_view text);
+
+/// What an evaluator says of one configuration. Times in seconds.
+struct Measurement {
+  TrialStatus status = TrialStatus::Died;
+  std::string reason;
+  std::vector<double> samples;
+  double median = 0, low = 0, high = 0; ///< low, high: 95 % interval of the median
+  Json clocks = Json::object();
+};
+/// Median and interval from samples; NoTime when there are none or one is zero, negative, NaN or infinite.
+void summarise(Measurement &measurement);
+
+/// What a trial costs of an SM, for ties.
+struct Footprint {
+  int64_t registers = 0; ///< of a block
+  int64_t shared = 0;    ///< bytes of a block
+};
+Footprint footprint(const Artifact &artifact);
+
+/// Order of results: statuses without failure first, then time.
+struct Ranked {
+  int id = 0;
+  TrialStatus status{};
+  double median = 0;
+  Footprint footprint;
+};
+/// Times within this ratio of the fastest are ties.
+inline constexpr double tieRatio = 1.005;
+/// Index of the winner: of the trials within a tie of the fastest, the one with the fewest registers, then the least
+/// shared memory, then the smallest number. Nothing when every trial failed.
+std::optional<size_t> chooseWinner(const std::vector<Ranked> &trials);
+
+} // namespace tilec::tuner
