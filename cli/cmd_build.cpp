@@ -93,6 +93,13 @@ private:
       TILEC_ASSIGN(arch, pickArch(kernelOptions.arch));
     }
     TILEC_ASSIGN(auto source, driver::openSource(target.path));
+    if (options.last <= driver::Stage::ast) {
+      driver::Compilation parsed;
+      parsed.dumps[options.last] = driver::dumpSource(*source, options.last);
+      bool failed = printDiagnostics(context, *source);
+      TILEC_ASSIGN(int code, deliver(context, parsed, options, "", allArchs().front()));
+      return failed ? exitCode(ErrorKind::Program) : code;
+    }
     Result<driver::Compilation> c = compileSource(context, *source, target, defines, problemValues, hints, arch, options);
     if (printDiagnostics(context, *source))
       return exitCode(ErrorKind::Program);
@@ -100,7 +107,7 @@ private:
       return std::unexpected(c.error());
     if (dryRun)
       return 0;
-    return deliver(context, *c, options, c->artifact.name, arch ? *arch : *findArch("sm_90"));
+    return deliver(context, *c, options, c->artifact.name, arch ? *arch : allArchs().front());
   }
 
   Result<driver::Compilation> compileSource(Context &context, driver::Source &source, const Target &target,

@@ -1,6 +1,7 @@
 // The tool's own tables as JSON: what the generated pages of docs/ are made from.
 #include "cli/commands.h"
 #include "compiler/base/env.h"
+#include "compiler/base/json.h"
 #include "compiler/base/text.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/target/target.h"

@@ -27,6 +27,11 @@ std::unique_ptr<Source> sourceFromText(std::string name, std::string text) {
   return source;
 }
 
+std::string dumpSource(const Source &source, Stage stage) {
+  return stage == Stage::tokens ? syntax::dumpTokens(source.file, source.sources)
+                                : syntax::dumpAst(*source.ast, source.sources);
+}
+
 /// The error that stands for diagnostics already reported.
 static std::unexpected<Error> reported(const Source &source) {
   size_t n = source.diags.errorCount();

@@ -1,0 +1,20 @@
+# Run as a script: writes OUTPUT with a hash of every source file below ROOT that can change what the compiler gives.
+# The file is touched only when the hash changes.
+file(GLOB_RECURSE sources RELATIVE "${ROOT}" "${ROOT}/compiler/*.cpp" "${ROOT}/compiler/*.h" "${ROOT}/compiler/*.c"
+  "${ROOT}/compiler/*.def" "${ROOT}/compiler/*.td")
+list(SORT sources)
+set(all "${LLVM}")
+foreach(source IN LISTS sources)
+  file(SHA256 "${ROOT}/${source}" hash)
+  string(APPEND all "${source} ${hash}\n")
+endforeach()
+string(SHA256 hash "${all}")
+string(SUBSTRING "${hash}" 0 16 hash)
+set(text "\"${VERSION} (${hash})\"\n")
+set(old "")
+if(EXISTS "${OUTPUT}")
+  file(READ "${OUTPUT}" old)
+endif()
+if(NOT old STREQUAL text)
+  file(WRITE "${OUTPUT}" "${text}")
+endif()

@@ -1,0 +1,311 @@
+// From a checked program to machine code, step by step, in this process or in a child.
+#include "compiler/driver/compile.h"
+#include "compiler/base/hash.h"
+#include "compiler/base/text.h"
+#include "compiler/codegen/assembler.h"
+#include "compiler/codegen/ptx.h"
+#include "compiler/driver/isolate.h"
+#include "compiler/driver/wire.h"
+#include "compiler/emit/emit.h"
+#include "compiler/gpu/passes.h"
+#include "compiler/gpu/tgpu_dialect.h"
+#include "compiler/ir/tile_dialect.h"
+#include "compiler/lower/lower.h"
+#include "compiler/transforms/passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+
+namespace tilec::driver {
+
+std::unique_ptr<mlir::MLIRContext> makeContext() {
+  mlir::DialectRegistry registry;
+  tile::registerTileDialects(registry);
+  registry.insert<gpu::TgpuDialect, mlir::LLVM::LLVMDialect>();
+  codegen::registerTranslations(registry);
+  auto context = std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
+  context->loadAllAvailableDialects();
+  return context;
+}
+
+MlirErrors::MlirErrors(mlir::MLIRContext &context) : context(context) {
+  handler = context.getDiagEngine().registerHandler([this](mlir::Diagnostic &d) {
+    if (d.getSeverity() != mlir::DiagnosticSeverity::Error)
+      return;
+    llvm::raw_string_ostream os(collected);
+    os << d.getLocation() << ": " << d << "\n";
+  });
+}
+
+MlirErrors::~MlirErrors() { context.getDiagEngine().eraseHandler(handler); }
+
+std::string print(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  mlir::OpPrintingFlags flags;
+  flags.enableDebugInfo(true, false);
+  module.print(os, flags);
+  os << "\n";
+  return text;
+}
+
+void Clock::lap(std::string step) {
+  auto now = std::chrono::steady_clock::now();
+  compilation.milliseconds.emplace_back(std::move(step), std::chrono::duration<double, std::milli>(now - start).count());
+  start = now;
+}
+
+namespace {
+
+/// A compilation on its way through the stages.
+class Pipeline {
+public:
+  Pipeline(const CompileOptions &options, const Arch &arch, std::string name)
+      : options(options), arch(arch), name(std::move(name)), context(makeContext()), errors(*context), clock(result) {
+    clock.lap("context");
+  }
+
+  Compilation result;
+  std::unique_ptr<mlir::MLIRContext> makeOwnContext();
+
+  Status fromProgram(const Source &source, const sema::Program &program) {
+    result.artifact = plan(source, program);
+    if (wants(Stage::checked))
+      result.dumps[Stage::checked] = sema::dump(program);
+    if (done(Stage::checked))
+      return {};
+    module = emit::emit(program, source.sources, *context);
+    TILEC_TRY(passed(module && mlir::succeeded(mlir::verify(*module)), "emit"));
+    result.artifact.provenance.irHash = sha256(tile::canonicalText(*module));
+    clock.lap("emit");
+    return fromModule(Stage::tile);
+  }
+
+  Status fromText(Stage stage, const std::string &text) {
+    if (stage == Stage::ptx)
+      return assemble(text);
+    if (stage == Stage::ll) {
+      TILEC_ASSIGN(llvmModule, codegen::parseIr(text, llvmContext));
+      return fromLlvm();
+    }
+    module = mlir::parseSourceString<mlir::ModuleOp>(text, context.get());
+    if (!module)
+      return withDetail(usageError("this is not a module of stage {}", info(stage).name));
+    clock.lap("parse");
+    return fromModule(stage);
+  }
+
+private:
+  const CompileOptions &options;
+  const Arch &arch;
+  std::string name;
+  std::unique_ptr<mlir::MLIRContext> context;
+  MlirErrors errors;
+  Clock clock;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  llvm::LLVMContext llvmContext;
+  std::unique_ptr<llvm::Module> llvmModule;
+
+  bool wants(Stage stage) const { return std::ranges::find(options.dumps, stage) != options.dumps.end(); }
+  bool done(Stage stage) const { return options.last <= stage; }
+
+  std::unexpected<Error> withDetail(std::unexpected<Error> e) const {
+    Error error = std::move(e.error());
+    error.detail = errors.text();
+    return std::unexpected(std::move(error));
+  }
+  Status passed(bool ok, std::string_view step) const {
+    if (ok)
+      return {};
+    return withDetail(internalError("{} of kernel '{}' for {} failed", step, name, arch.name));
+  }
+  void keep(Stage stage) {
+    if (wants(stage))
+      result.dumps[stage] = print(*module);
+  }
+
+  Status fromModule(Stage stage) {
+    keep(stage);
+    if (done(stage))
+      return {};
+    if (stage == Stage::tile) {
+      TILEC_TRY(passed(mlir::succeeded(transforms::simplify(*module)), "simplification"));
+      TILEC_TRY(passed(mlir::succeeded(transforms::assignLayouts(*module)), "layout assignment"));
+      clock.lap("layouts");
+      return fromModule(Stage::layout);
+    }
+    if (stage == Stage::layout) {
+      if (mlir::failed(gpu::lowerToTgpu(*module, {.limit = arch.sharedPerBlock})))
+        return withDetail(programError("kernel '{}' does not fit the shared memory of {}", name, arch.name));
+      TILEC_TRY(passed(mlir::succeeded(mlir::verify(*module)), "lowering to tgpu"));
+      clock.lap("tgpu");
+      return fromModule(Stage::tgpu);
+    }
+    if (stage == Stage::tgpu) {
+      auto kernels = lower::lowerToLLVM(*module);
+      TILEC_TRY(passed(mlir::succeeded(kernels), "lowering to LLVM"));
+      describeLaunches(*kernels);
+      clock.lap("lower");
+      return fromModule(Stage::llvm);
+    }
+    TILEC_ASSIGN(llvmModule, codegen::translate(*module, llvmContext));
+    clock.lap("translate");
+    return fromLlvm();
+  }
+
+  /// Completes the launch plan by what lowering decided.
+  void describeLaunches(const std::vector<lower::LoweredKernel> &kernels) {
+    if (kernels.empty())
+      return;
+    if (result.artifact.launches.empty())
+      result.artifact.launches.emplace_back();
+    LaunchSpec &launch = result.artifact.launches.front();
+    const lower::LoweredKernel &kernel = kernels.front();
+    launch.entry = kernel.entry;
+    launch.threads = int(kernel.threads);
+    launch.dynamicSharedBytes = kernel.sharedBytes;
+    launch.params.clear();
+    for (const lower::KernelParam &p : kernel.params) {
+      LaunchParam param;
+      if (p.kind == lower::ParamKind::Array) {
+        param.kind = ParamKind::ArrayBase;
+        param.array = p.name;
+      } else {
+        param.kind = ParamKind::Value;
+        param.value = LaunchExpr::name(p.name);
+      }
+      param.dtype = p.dtype;
+      launch.params.push_back(std::move(param));
+    }
+  }
+
+  Status fromLlvm() {
+    if (wants(Stage::ll))
+      result.dumps[Stage::ll] = codegen::printIr(*llvmModule);
+    if (done(Stage::ll))
+      return {};
+    TILEC_ASSIGN(std::string ptx, codegen::emitPtx(*llvmModule, arch, {}));
+    clock.lap("optimise and emit PTX");
+    return assemble(ptx);
+  }
+
+  Status assemble(const std::string &ptx) {
+    if (wants(Stage::ptx))
+      result.dumps[Stage::ptx] = ptx;
+    if (done(Stage::ptx))
+      return {};
+    TILEC_ASSIGN(std::unique_ptr<codegen::Assembler> assembler, codegen::openAssembler());
+    clock.lap("open assembler");
+    TILEC_ASSIGN(codegen::Assembly assembly, assembler->assemble(ptx, arch.compiledAs, {}));
+    clock.lap("assemble");
+    Artifact &a = result.artifact;
+    a.provenance.assembler = assembler->name() + " " + assembler->version();
+    a.arch = arch.compiledAs;
+    if (a.launches.empty())
+      for (const auto &[entry, resources] : assembly.resources)
+        a.launches.emplace_back().entry = entry;
+    if (a.name.empty() && !a.launches.empty())
+      a.name = a.launches.front().entry;
+    for (LaunchSpec &launch : a.launches) {
+      auto at = assembly.resources.find(launch.entry);
+      if (at == assembly.resources.end())
+        return internalError("the assembler gave no code for '{}'", launch.entry);
+      launch.resources = at->second;
+    }
+    if (wants(Stage::cubin))
+      result.dumps[Stage::cubin] = assembly.cubin;
+    a.binaries = {std::move(assembly.cubin)};
+    return {};
+  }
+};
+
+const Arch &archOf(const sema::Program &program) {
+  // Stages before layouts are the same for every architecture.
+  return program.arch ? *program.arch : allArchs().front();
+}
+
+/// The command that reproduces a failure.
+std::string reproduce(const Source &source, const sema::Program &program, const CompileOptions &options) {
+  std::string command = fmt::format("tilec build {} --kernel {} --arch {}", shellQuote(source.path), program.name,
+                                    archOf(program).name);
+  for (const auto &[name, value] : program.parameters)
+    command += fmt::format(" -D {}={}", name, toString(value));
+  for (const auto &[name, value] : program.folded)
+    command += fmt::format(" -D {}={}", name, value);
+  for (const auto &[name, value] : program.hints)
+    command += fmt::format(" --hint {}={}", name, value);
+  if (options.last != Stage::cubin)
+    command += fmt::format(" --emit={}", info(options.last).name);
+  return command;
+}
+
+Result<Compilation> isolated(const std::function<Result<Compilation>()> &work, double timeout, const std::string &what,
+                             const std::string &command) {
+  auto answer = runIsolated([&] { return pack(work()); }, timeout);
+  if (!answer) {
+    Error e{ErrorKind::Internal, fmt::format("code generation of {} {}", what, answer.error().text()),
+            fmt::format("reproduce with: {}", command), answer.error().output};
+    return std::unexpected(std::move(e));
+  }
+  Result<Compilation> result = unpack(*answer);
+  if (!result && result.error().kind == ErrorKind::Internal && result.error().help.empty())
+    result.error().help = fmt::format("reproduce with: {}", command);
+  return result;
+}
+
+} // namespace
+
+Result<Compilation> compile(const Source &source, const sema::Program &program, const CompileOptions &options) {
+  Pipeline pipeline(options, archOf(program), program.name);
+  TILEC_TRY(pipeline.fromProgram(source, program));
+  // Stages before the checker's are texts of the source itself.
+  return std::move(pipeline.result);
+}
+
+Result<Compilation> compileIsolated(const Source &source, const sema::Program &program,
+                                    const CompileOptions &options) {
+  std::vector<std::string> values;
+  for (const auto &[name, value] : program.parameters)
+    values.push_back(fmt::format("{}={}", name, toString(value)));
+  for (const auto &[name, value] : program.hints)
+    values.push_back(fmt::format("{}={}", name, value));
+  std::string what =
+      fmt::format("kernel '{}' ({}) for {}", program.name, join(values, " "), archOf(program).compiledAs);
+  return isolated([&] { return compile(source, program, options); }, options.timeoutSeconds, what,
+                  reproduce(source, program, options));
+}
+
+Result<Compilation> compileStage(Stage from, const std::string &path, const std::string &text, const Arch &arch,
+                                 const CompileOptions &options) {
+  auto work = [&]() -> Result<Compilation> {
+    Pipeline pipeline(options, arch, path);
+    pipeline.result.artifact.provenance.file = path;
+    pipeline.result.artifact.provenance.sourceHash = sha256(text);
+    pipeline.result.artifact.provenance.toolVersion = toolVersion();
+    TILEC_TRY(pipeline.fromText(from, text));
+    return std::move(pipeline.result);
+  };
+  return isolated(work, options.timeoutSeconds, fmt::format("'{}' for {}", path, arch.compiledAs),
+                  fmt::format("tilec build {} --arch {}", shellQuote(path), arch.name));
+}
+
+Result<std::string> irHash(const Source &source, const sema::Program &program) {
+  auto context = makeContext();
+  MlirErrors errors(*context);
+  auto module = emit::emit(program, source.sources, *context);
+  if (!module)
+    return internalError("emission of kernel '{}' failed", program.name);
+  return sha256(tile::canonicalText(*module));
+}
+
+Result<std::string> assemblerVersion() {
+  TILEC_ASSIGN(std::unique_ptr<codegen::Assembler> assembler, codegen::openAssembler());
+  return assembler->name() + " " + assembler->version();
+}
+
+} // namespace tilec::driver
