@@ -68,7 +68,13 @@ void print(const Node &node, size_t indent, std::string &out) {
     return;
   }
   out += "(" + node.head;
+  bool leaves = true; // those in front stay beside the head
   for (const Node &child : node.children) {
+    leaves = leaves && child.children.empty() && child.head.size() < lineWidth / 2;
+    if (leaves) {
+      out += ' ' + child.head;
+      continue;
+    }
     out += '\n';
     print(child, indent + 2, out);
   }

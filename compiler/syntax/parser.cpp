@@ -15,13 +15,6 @@ constexpr Mend foreignWords[] = {
 #include "compiler/syntax/tokens.def"
 };
 
-std::string_view foreignMend(std::string_view word) {
-  for (const Mend &row : foreignWords)
-    if (row.word == word)
-      return row.mend;
-  return "";
-}
-
 /// Messages of one file: after that many it is no program.
 constexpr size_t maxReports = 100;
 
@@ -95,13 +88,20 @@ bool Parser::lineEnds() const {
 // Faults
 //===--------------------------------------------------------------------------------------------------------------===//
 
+std::string Parser::foreignMend(std::string_view word) {
+  for (const Mend &row : foreignWords)
+    if (row.word == word)
+      return std::string(row.mend);
+  return "";
+}
+
 Diagnostic &Parser::complain(Diag diag, Span span, std::string message, std::string help) {
   if (panicking || fatal)
     return dropped = {};
-  // A fault right behind one that the lexer reported is its echo. At a line's first token the line before counts.
+  // A fault right behind one that the lexer reported is its echo. At a line's first token the line before counts too.
   const Token &token = list.tokens[pos];
   bool before = pos && (token.newline || token.kind == TokenKind::Eof);
-  if (token.kind == TokenKind::Invalid || (before ? list.tokens[pos - 1] : token).tainted)
+  if (token.tainted || (before && list.tokens[pos - 1].tainted))
     return dropped = {};
   if (++reports > maxReports) {
     fatal = panicking = true;
@@ -136,10 +136,7 @@ Diagnostic &Parser::expected(std::string_view what, Diag diag) {
   if (token.kind == TokenKind::Equal)
     return fail(Diag::AssignInExpression, token.span, "`=` cannot stand inside an expression",
                 "comparison is `==`; an assignment is a statement of its own");
-  std::string help;
-  if (token.kind == TokenKind::Name)
-    help = foreignMend(word);
-  return fail(diag, token.span, fmt::format("expected {}, found `{}`", what, word), std::move(help));
+  return fail(diag, token.span, fmt::format("expected {}, found `{}`", what, word), foreignMend(word));
 }
 
 bool Parser::expect(TokenKind kind, std::string_view what) {
@@ -251,7 +248,9 @@ void Parser::recoverStatement(size_t start) {
   panicking = false;
   uint32_t brackets = panicBrackets > openBrackets ? panicBrackets - openBrackets : 0;
   for (bool first = pos == start;; first = false) {
-    if (at(TokenKind::Eof) || at(TokenKind::RBrace) || at(TokenKind::Semicolon))
+    // A `}` in the middle of a line closes no block of several lines: it is part of the fault.
+    bool strayBrace = at(TokenKind::RBrace) && !tok().newline && lineAt(blockOpen) != lineAt(here());
+    if (at(TokenKind::Eof) || at(TokenKind::Semicolon) || (at(TokenKind::RBrace) && !strayBrace))
       return;
     if (!first && tok().newline && (!brackets || beginsStatement(tok())))
       return;
@@ -272,7 +271,7 @@ bool Parser::recoverToBlock() {
   while (!at(TokenKind::Eof) && !at(TokenKind::RBrace) && !at(TokenKind::Semicolon)) {
     if (at(TokenKind::LBrace) && (!brackets || ahead().newline))
       return true;
-    if (tok().newline && pos != start && (!brackets || beginsStatement(tok())))
+    if (tok().newline && (!brackets || beginsStatement(tok())))
       break;
     if (isOpen(tok().kind))
       ++brackets;
@@ -290,17 +289,22 @@ bool Parser::recoverInList(TokenKind close) {
     return false;
   panicking = false;
   uint32_t brackets = panicBrackets > openBrackets ? panicBrackets - openBrackets : 0;
+  // Where a bracket was left open, the next item's name was read as part of it.
+  if (at(TokenKind::Colon) && pos && list.tokens[pos - 1].kind == TokenKind::Name && list.tokens[pos - 1].newline)
+    --pos;
   size_t start = pos;
   while (!at(TokenKind::Eof) && !beginsDecl(tok())) {
-    if (!brackets && (at(TokenKind::Comma) || at(close)))
+    bool parameters = at(TokenKind::Greater) && ahead().kind == TokenKind::LParen; // ends `<...>` whatever is open
+    if (atItem() || (!brackets && (at(TokenKind::Comma) || at(close))) || (parameters && at(close)))
       return true;
-    if (tok().newline && (at(TokenKind::LBrace) || (atClause() && ahead().kind == TokenKind::LParen))) {
-      // The list was never closed: what follows is read all the same.
+    // The list was never closed: what follows is read all the same.
+    if (close == TokenKind::Greater && at(TokenKind::LParen) && !brackets && (pos == start || ahead().newline))
       return false;
-    }
+    if (tok().newline && (at(TokenKind::LBrace) || (atClause() && ahead().kind == TokenKind::LParen)))
+      return false;
     if (isOpen(tok().kind))
       ++brackets;
-    else if (isClose(tok().kind) && brackets)
+    else if ((isClose(tok().kind) || at(TokenKind::RBrace)) && brackets) // the `}` of a domain
       --brackets;
     skipBalanced();
   }
@@ -316,11 +320,14 @@ void Parser::recoverClause() {
   TokenKind before = TokenKind::Eof;
   while (!at(TokenKind::Eof) && !beginsDecl(tok())) {
     bool block = at(TokenKind::LBrace) && before != TokenKind::KwIn;
-    if (block || (tok().newline && (atClause() || at(TokenKind::RBrace))))
+    if (block || (tok().newline && atClause()))
       return;
+    if (tok().newline && at(TokenKind::RBrace))
+      break;
     before = tok().kind;
     skipBalanced();
   }
+  panicking = true; // neither follows
 }
 
 void Parser::recoverDecl(size_t start) {

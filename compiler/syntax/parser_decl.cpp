@@ -131,6 +131,7 @@ std::unique_ptr<FnDecl> Parser::parseFn() {
 std::unique_ptr<KernelDecl> Parser::parseKernel() {
   auto decl = std::make_unique<KernelDecl>();
   Span begin = take().span;
+  inHead = true;
   decl->name = expectName("a kernel");
   decl->cparams = parseCParams();
   Span open = here();
@@ -141,6 +142,7 @@ std::unique_ptr<KernelDecl> Parser::parseKernel() {
   if (panicking)
     recoverClause();
   parseClauses(*decl);
+  inHead = false;
   decl->body = parseBody();
   return finish(std::move(decl), begin);
 }
@@ -310,28 +312,32 @@ ExprList Parser::parseExprList(bool wildcards) {
 
 bool Parser::atClause() const { return at(TokenKind::KwLet) || (at(TokenKind::Name) && clauseRow(text(tok()))); }
 
+bool Parser::atHeadLine() const {
+  return inHead && tok().newline &&
+         (at(TokenKind::LBrace) ||
+          (at(TokenKind::Name) && (ahead().kind == TokenKind::Colon || clauseRow(text(tok())))));
+}
+
 void Parser::parseClauses(KernelDecl &kernel) {
   const ClauseRow *last = nullptr;
-  while (!at(TokenKind::LBrace) && !at(TokenKind::Eof)) {
+  while (!panicking && !at(TokenKind::LBrace)) {
     if (!atClause()) {
+      if (at(TokenKind::Eof) || beginsDecl(tok()))
+        return; // there is no body, which parseBody reports
       static const std::string words[] = {"let", "requires", "grid", "options", "hints", "tune"};
       std::string near = at(TokenKind::Name) ? nearest(text(tok()), words) : "";
-      std::string help = near.empty() ? "clauses are `let`, `requires`, `grid`, `options`, `hints` and `tune`"
-                                      : fmt::format("did you mean `{}`?", near);
-      if (beginsDecl(tok()))
-        expected("`{` and the body of the kernel");
-      else
-        fail(Diag::ExpectedToken, here(), fmt::format("expected a clause or `{{`, found `{}`", text(tok())), help);
-      size_t start = pos;
+      fail(Diag::ExpectedToken, here(), fmt::format("expected a clause or `{{`, found `{}`", text(tok())),
+           near.empty() ? "clauses are `let`, `requires`, `grid`, `options`, `hints` and `tune`"
+                        : fmt::format("did you mean `{}`?", near));
       recoverClause();
-      if (pos == start) { // nothing to go on with
-        panicking = !at(TokenKind::LBrace);
-        return;
-      }
       continue;
     }
     const ClauseRow *row = clauseRow(text(tok()));
     Span word = here();
+    // A `let` that is indented behind the other clauses belongs to a body whose `{` is missing.
+    if (row->kind == ClauseKind::Let && last && last->kind >= ClauseKind::Grid && tok().newline &&
+        sources.position(file, word.begin).column > indentAt(kernel.clauses.back().span.begin))
+      return;
     if (last && row->kind < last->kind)
       complain(Diag::ClauseOrder, word, fmt::format("`{}` stands in front of `{}`", row->word, last->word),
                "the order is `let`, `requires`, `grid`, `options`, `hints`, `tune`");

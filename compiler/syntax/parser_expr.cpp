@@ -62,13 +62,13 @@ ExprPtr Parser::parseSum() {
 ExprPtr Parser::parseBinary(int minPrecedence) {
   Span begin = here();
   ExprPtr lhs = parseUnary();
-  bool compared = false;
+  int comparisons = 0;
   while (!lineEnds()) {
     const BinaryRow *row = binaryRow(tok().kind);
     if (!row || row->precedence < minPrecedence)
       break;
     Token op = take();
-    if (row->precedence == comparison && std::exchange(compared, true))
+    if (row->precedence == comparison && ++comparisons == 2)
       complain(Diag::ComparisonChain, op.span, "comparisons do not chain",
                op.kind == TokenKind::Greater && at(TokenKind::LParen)
                    ? "compile-time arguments touch the name and the `(`: `name<...>(...)`"
@@ -314,11 +314,11 @@ ExprPtr Parser::parsePrimary() {
     if (ahead().kind == TokenKind::KwIf)
       return parseIf();
     return missingOperand();
-  case TokenKind::KwFn: {
-    complain(Diag::MisplacedFunction, begin, "a function without a name is the value of an argument only",
-             "declare it with `fn name(...)` and pass the name");
+  case TokenKind::KwFn:
+    if (ahead().kind != TokenKind::Name)
+      complain(Diag::MisplacedFunction, begin, "a function without a name is the value of an argument only",
+               "declare it with `fn name(...)` and pass the name");
     return parseClosure();
-  }
   case TokenKind::String:
     complain(Diag::StringPlace, begin, "a string is not a value",
              "strings stand in `print`, `assert`, `static_assert` and `import`");
@@ -474,9 +474,9 @@ std::optional<Domain> Parser::parseOptionalDomain() {
 
 Domain Parser::parseDomain() {
   Domain domain;
-  InBrackets scope(*this);
   Span begin = here();
   if (accept(TokenKind::LBrace)) {
+    InBrackets scope(*this);
     if (at(TokenKind::RBrace))
       expected("a value of the domain", Diag::ExpectedExpression);
     parseItems(TokenKind::RBrace, begin, [&] { domain.values.push_back(parseSum()); });

@@ -39,6 +39,8 @@ private:
   std::string docOf(const Token &token) const { return token.doc ? list.docs[token.doc - 1] : std::string(); }
 
   // -- faults (parser.cpp)
+  /// The mend for a word of another language; empty for any other.
+  static std::string foreignMend(std::string_view word);
   Diagnostic &complain(Diag diag, Span span, std::string message, std::string help = "");
   Diagnostic &fail(Diag diag, Span span, std::string message, std::string help = "");
   /// Fails because something else is wanted here: the one place that knows the usual slips.
@@ -56,8 +58,11 @@ private:
   void recoverStatement(size_t start);
   /// Goes on at the `{` of a compound statement whose head has a fault; false when there is none.
   bool recoverToBlock();
-  /// Goes on at the next `,` or the end of a list of parameters; false when there is none.
+  /// Goes on at the next `,`, the next item or the end of a list of parameters; false when there is none.
   bool recoverInList(TokenKind close);
+  /// Whether a parameter begins here, on a line of its own.
+  bool atItem() const { return at(TokenKind::Name) && tok().newline && ahead().kind == TokenKind::Colon; }
+  /// Goes on at the next clause or the body of a kernel; the panic stays where there is neither.
   void recoverClause();
   void recoverDecl(size_t start);
   /// Steps over a token, a `{` with everything up to its partner.
@@ -104,9 +109,10 @@ private:
       item();
       if (!panicking && !at(TokenKind::Comma) && !at(close))
         expectClose(close, open);
-      if (panicking && !recoverInList(close))
+      bool recovered = panicking;
+      if (recovered && !recoverInList(close))
         return;
-      if (!accept(TokenKind::Comma))
+      if (!accept(TokenKind::Comma) && !(recovered && atItem()))
         break;
     }
     expectClose(close, open);
@@ -149,7 +155,15 @@ private:
   Setting parseSetting();
 
   // -- statements (parser_stmt.cpp)
+  /// At its `{`.
   BlockPtr parseBlock();
+  /// Statements up to a `}` or a line that begins left of a column.
+  void parseStmts(Block &block, uint32_t column);
+  /// The column of the first word on the line of a place.
+  uint32_t indentAt(uint32_t offset) const;
+  uint32_t lineAt(Span span) const { return sources.position(file, span.begin).line; }
+  /// Whether a block in the head of a kernel was left open: what comes belongs to the head itself.
+  bool atHeadLine() const;
   StmtPtr parseStmt();
   StmtPtr parseBind(bool misplacedConst);
   StmtPtr parseFor();
@@ -162,7 +176,7 @@ private:
   std::optional<std::optional<BinaryOp>> assignment(const Token &token) const;
   void expectStatementEnd(const Stmt *before);
   Pattern parsePattern();
-  /// The block of a compound statement, past a fault in its head if there was one.
+  /// The block of a function, loop or branch, past a fault in its head if there was one.
   BlockPtr parseBody();
   /// Remembers the first block whose braces stand at different indentations.
   void checkIndent(Span open, const Token &close);
@@ -208,6 +222,8 @@ private:
   bool reportedBrace = false; ///< a missing `}` was reported in this declaration
   uint32_t panicBrackets = 0; ///< openBrackets where the fault lies
   size_t reports = 0;
+  bool inHead = false;         ///< between the name of a kernel and its body
+  Span blockOpen;              ///< `{` of the block around the current token
   std::optional<Span> suspect; ///< `{` whose `}` is indented differently
   Token stop;                  ///< the Eof that a panicking parser sees
   Diagnostic dropped;          ///< takes what is not reported

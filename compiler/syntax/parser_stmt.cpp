@@ -10,37 +10,35 @@ namespace tilec::syntax {
 //===--------------------------------------------------------------------------------------------------------------===//
 
 BlockPtr Parser::parseBody() {
-  if (panicking && !recoverToBlock())
+  if (at(TokenKind::LBrace))
+    return parseBlock();
+  uint32_t indent = indentAt(lastEnd);
+  bool indented = tok().newline && sources.position(file, here().begin).column > indent;
+  expected("`{`");
+  if (!indented) {
+    if (recoverToBlock())
+      return parseBlock();
     return std::make_unique<Block>();
-  return parseBlock();
+  }
+  // Only the `{` was forgotten: the indented lines are the block, with their `}` if they have one.
+  panicking = fatal;
+  auto block = std::make_unique<Block>();
+  Nest nest(*this);
+  linesCount = true;
+  parseStmts(*block, indent + 1);
+  if (at(TokenKind::RBrace) && sources.position(file, here().begin).column == indent)
+    take();
+  return block;
 }
 
 BlockPtr Parser::parseBlock() {
   auto block = std::make_unique<Block>();
-  Span open = here();
-  if (!at(TokenKind::LBrace)) {
-    expected("`{`");
-    return block;
-  }
   Nest nest(*this);
   linesCount = true;
-  take();
-  while (true) {
-    while (accept(TokenKind::Semicolon)) {
-    }
-    // No block holds a kernel: one that begins here tells that a `}` is missing.
-    if (at(TokenKind::RBrace) || at(TokenKind::Eof) || at(TokenKind::KwKernel) || at(TokenKind::KwImport))
-      break;
-    size_t start = pos;
-    StmtPtr stmt = parseStmt();
-    if (!panicking)
-      expectStatementEnd(stmt.get());
-    if (panicking)
-      recoverStatement(start);
-    if ((block->height = std::max(block->height, stmt->height + 1)) > maxNesting)
-      tooDeep();
-    block->stmts.push_back(std::move(stmt));
-  }
+  Span open = take().span;
+  Span outer = std::exchange(blockOpen, open);
+  parseStmts(*block, 0);
+  blockOpen = outer;
   if (at(TokenKind::RBrace))
     checkIndent(open, take());
   else
@@ -49,13 +47,33 @@ BlockPtr Parser::parseBlock() {
   return block;
 }
 
+void Parser::parseStmts(Block &block, uint32_t column) {
+  while (true) {
+    while (accept(TokenKind::Semicolon)) {
+    }
+    // No block holds a kernel: one that begins here tells that a `}` is missing.
+    if (at(TokenKind::RBrace) || at(TokenKind::Eof) || at(TokenKind::KwKernel) || at(TokenKind::KwImport) ||
+        atHeadLine() || (column && tok().newline && sources.position(file, here().begin).column < column))
+      return;
+    size_t start = pos;
+    StmtPtr stmt = parseStmt();
+    if (!panicking)
+      expectStatementEnd(stmt.get());
+    if (panicking)
+      recoverStatement(start);
+    if ((block.height = std::max(block.height, stmt->height + 1)) > maxNesting)
+      tooDeep();
+    block.stmts.push_back(std::move(stmt));
+  }
+}
+
+uint32_t Parser::indentAt(uint32_t offset) const {
+  std::string_view line = sources.line(file, sources.position(file, offset).line);
+  return uint32_t(std::min(line.find_first_not_of(" \t"), line.size())) + 1;
+}
+
 void Parser::checkIndent(Span open, const Token &close) {
-  if (suspect || !close.newline)
-    return;
-  LineColumn begin = sources.position(file, open.begin), end = sources.position(file, close.span.begin);
-  std::string_view line = sources.line(file, begin.line);
-  size_t indent = line.find_first_not_of(" \t");
-  if (indent + 1 != end.column)
+  if (!suspect && close.newline && indentAt(open.begin) != sources.position(file, close.span.begin).column)
     suspect = open;
 }
 
@@ -71,19 +89,25 @@ void Parser::expectStatementEnd(const Stmt *before) {
     fail(Diag::UnmatchedBracket, here(), fmt::format("`{}` closes nothing", found));
     return;
   }
-  std::string help = "write the next statement on a line of its own, or a `;` between the two";
   const auto *stmt = dynAs<ExprStmt>(before);
   const Expr *expr = stmt ? stmt->expr.get() : nullptr;
-  if (dynAs<IfExpr>(expr)) {
+  const auto *word = dynAs<NameExpr>(expr); // perhaps meant as a keyword
+  std::string help = foreignMend(found);
+  if (help.empty() && dynAs<IfExpr>(expr))
     help = "an `if` that begins a statement is a whole statement; to use its value put it in parentheses";
-  } else if (const auto *name = dynAs<NameExpr>(expr)) {
-    static const std::string words[] = {"let", "var", "for", "while", "return", "static", "const", "if"};
+  if (help.empty() && word) {
+    static const std::string keywords[] = {"let", "var", "for", "while", "return", "static", "const", "if"};
+    std::string near = nearest(word->name, keywords);
+    help = foreignMend(word->name);
     if (at(TokenKind::Colon))
-      help = fmt::format("a variable is declared with `var {}: ...`", name->name);
-    else if (std::string near = nearest(name->name, words); !near.empty())
+      help = fmt::format("a variable is declared with `var {}: ...`", word->name);
+    else if (help.empty() && !near.empty())
       help = fmt::format("did you mean `{}`?", near);
   }
-  fail(Diag::StatementEnd, here(), fmt::format("expected the end of the statement, found `{}`", found), help);
+  if (help.empty())
+    help = "write the next statement on a line of its own, or a `;` between the two";
+  fail(Diag::StatementEnd, here(), fmt::format("expected the end of the statement, found `{}`", found),
+       std::move(help));
 }
 
 //===--------------------------------------------------------------------------------------------------------------===//
