@@ -5,8 +5,6 @@
 namespace tilec::runtime {
 namespace {
 
-using Views = std::map<std::string, ArrayView>;
-
 /// Largest power of two that divides an address.
 uint64_t alignmentOf(uint64_t address) { return address & (~address + 1); }
 
@@ -95,6 +93,167 @@ std::array<int64_t, 3> launchedGrid(const LaunchSpec &spec, const Kernel &kernel
 
 constexpr uint64_t defaultPrintBytes = uint64_t(1) << 20;
 
+/// Fills a plan: arrays first, then each launch.
+class Planner {
+public:
+  Planner(const Device &gpu, const Artifact &artifact, const LaunchArguments &arguments, LaunchEnv &bound,
+          std::vector<std::unique_ptr<DeviceBuffer>> &memory)
+      : device(gpu), compiled(artifact), given(arguments), env(bound), owned(memory) {}
+
+  Status bind() {
+    std::map<std::string, std::vector<int64_t>> extents, strides;
+    for (const auto &[name, argument] : given.arrays) {
+      extents[name] = argument.extents;
+      if (!argument.strides.empty())
+        strides[name] = argument.strides;
+    }
+    TILEC_TRY(bindSymbols(compiled, extents, env, strides));
+    for (const ArraySpec &spec : compiled.arrays)
+      TILEC_TRY(addArray(spec, spec.mode == ArrayMode::Scratch));
+    for (const ArraySpec &spec : compiled.temporaries)
+      TILEC_TRY(addArray(spec, true));
+    return checkOverlap(arguments);
+  }
+
+  Result<PlannedLaunch> launch(size_t index, const Kernel &kernel, std::array<int64_t, 3> grid) {
+    const LaunchSpec &spec = compiled.launches[index];
+    PlannedLaunch result;
+    result.grid = launchedGrid(spec, kernel, grid);
+    std::ranges::copy(spec.cluster, result.cluster.begin());
+    result.threads = unsigned(spec.threads);
+    result.dynamicSharedBytes = unsigned(spec.dynamicSharedBytes);
+    result.dependent = spec.dependentLaunch;
+    result.function = kernel.function;
+    result.entry = spec.entry;
+    if (index == 0)
+      result.cleared = zeroed;
+    // Pointers into these stay good: both are reserved here, and their memory moves along with them.
+    result.values.reserve(spec.params.size());
+    result.maps.reserve(spec.params.size());
+    for (const LaunchParam &param : spec.params)
+      TILEC_TRY(encode(param, result));
+    return result;
+  }
+
+  const DeviceBuffer *printing = nullptr;
+
+private:
+  /// Memory of the plan's own, with guard bands.
+  Result<cu::DevicePtr> allocate(uint64_t bytes, std::string label) {
+    TILEC_ASSIGN(DeviceBuffer buffer, DeviceBuffer::create(device, bytes, std::move(label)));
+    owned.push_back(std::make_unique<DeviceBuffer>(std::move(buffer)));
+    return owned.back()->base();
+  }
+
+  Status addArray(const ArraySpec &spec, bool provided) {
+    auto found = given.arrays.find(spec.name);
+    const ArrayArgument *argument = found == given.arrays.end() ? nullptr : &found->second;
+    if (!argument && !provided)
+      return usageError("'{}' of kernel '{}' has no buffer", spec.name, compiled.name);
+    TILEC_ASSIGN(ArrayView view, viewOf(spec, env, argument ? &argument->strides : nullptr));
+    for (size_t i = 0; i < view.extents.size(); ++i) {
+      env.values[fmt::format("{}.shape({})", spec.name, i)] = view.extents[i];
+      env.values[fmt::format("{}.stride({})", spec.name, i)] = view.strides[i];
+    }
+    if (argument) {
+      TILEC_TRY(place(view, argument->base));
+      TILEC_TRY(checkCapacity(view, *argument));
+      TILEC_TRY(checkAlignment(view));
+    } else {
+      TILEC_ASSIGN(Footprint bytes, footprint(spec.dtype, view.extents, view.strides));
+      TILEC_ASSIGN(cu::DevicePtr memory, allocate(bytes.bytes(), spec.name));
+      TILEC_TRY(place(view, memory + bytes.before));
+    }
+    if (spec.zeroed && !view.isEmpty())
+      zeroed.emplace_back(view.begin, view.end - view.begin);
+    ArrayView &kept = views[spec.name] = std::move(view);
+    if (argument)
+      arguments.push_back(&kept);
+    return {};
+  }
+
+  /// What the map of an empty array points to: one element that reads as the fill.
+  Result<cu::DevicePtr> standIn(bool nan) {
+    cu::DevicePtr &element = nan ? nanElement : zeroElement;
+    if (!element) {
+      constexpr uint64_t bytes = 128;
+      TILEC_ASSIGN(element, allocate(bytes, "the stand-in of an empty array"));
+      TILEC_TRY(owned.back()->fill(std::byte(nan ? 0xFF : 0)));
+    }
+    return element;
+  }
+
+  Result<uint64_t> bytesOf(const LaunchParam &param, const std::string &entry) const {
+    TILEC_ASSIGN(int64_t bytes, evaluateInt(param.value, env));
+    if (bytes < 0)
+      return programError("'{}' asks for {} bytes of memory ({})", entry, bytes, toString(param.value));
+    return uint64_t(bytes);
+  }
+
+  Status encode(const LaunchParam &param, PlannedLaunch &into) {
+    auto pass = [&](uint64_t value) { into.params.push_back(&into.values.emplace_back(value)); };
+    switch (param.kind) {
+    case ParamKind::ArrayBase:
+      pass(views.at(param.array).base);
+      return {};
+    case ParamKind::Value: {
+      TILEC_ASSIGN(uint64_t value, encodeValue(param.value, param.dtype, env));
+      pass(value);
+      return {};
+    }
+    case ParamKind::TensorMap: {
+      const ArrayView &view = views.at(param.map->array);
+      cu::DevicePtr element = 0;
+      if (view.isEmpty()) {
+        TILEC_ASSIGN(element, standIn(param.map->nanFill));
+      }
+      TILEC_TRY(encodeTensorMap(device, *param.map, view, element, into.maps.emplace_back()));
+      into.params.push_back(&into.maps.back());
+      return {};
+    }
+    case ParamKind::Scratch: {
+      // The memory of a named array, or some of the launch's own.
+      if (auto named = views.find(param.array); named != views.end()) {
+        pass(named->second.base);
+        return {};
+      }
+      TILEC_ASSIGN(uint64_t bytes, bytesOf(param, into.entry));
+      TILEC_ASSIGN(cu::DevicePtr memory, allocate(bytes, "the scratch memory of " + into.entry));
+      pass(memory);
+      return {};
+    }
+    case ParamKind::Counter: {
+      TILEC_ASSIGN(uint64_t bytes, bytesOf(param, into.entry));
+      TILEC_ASSIGN(cu::DevicePtr memory, allocate(bytes, "the counter of " + into.entry));
+      into.cleared.emplace_back(memory, bytes);
+      pass(memory);
+      return {};
+    }
+    case ParamKind::PrintBuffer: {
+      if (!printing) {
+        TILEC_ASSIGN(uint64_t bytes, bytesOf(param, into.entry));
+        TILEC_TRY(allocate(bytes ? bytes : defaultPrintBytes, "the print buffer"));
+        printing = owned.back().get();
+        into.cleared.emplace_back(printing->base(), printing->size());
+      }
+      pass(printing->base());
+      return {};
+    }
+    }
+    return internalError("a parameter of '{}' has an unknown kind", into.entry);
+  }
+
+  const Device &device;
+  const Artifact &compiled;
+  const LaunchArguments &given;
+  LaunchEnv &env;
+  std::vector<std::unique_ptr<DeviceBuffer>> &owned;
+  std::map<std::string, ArrayView> views;
+  std::vector<const ArrayView *> arguments; ///< into `views`: those of the caller
+  std::vector<std::pair<cu::DevicePtr, uint64_t>> zeroed;
+  cu::DevicePtr zeroElement = 0, nanElement = 0;
+};
+
 } // namespace
 
 ArrayArgument argument(const DeviceArray &array) {
@@ -128,136 +287,14 @@ Result<Plan> Operation::plan(const LaunchArguments &arguments) const {
   for (const Kernel &kernel : entries)
     env.residentBlocks = std::min(env.residentBlocks.value_or(INT64_MAX), kernel.residentBlocks);
 
-  std::map<std::string, std::vector<int64_t>> extents, strides;
-  for (const auto &[name, argument] : arguments.arrays) {
-    extents[name] = argument.extents;
-    if (!argument.strides.empty())
-      strides[name] = argument.strides;
-  }
-  TILEC_TRY(bindSymbols(compiled, extents, env, strides));
-
-  Views views;
-  auto own = [&](uint64_t bytes, std::string label) -> Result<cu::DevicePtr> {
-    TILEC_ASSIGN(DeviceBuffer buffer, DeviceBuffer::create(device, bytes, std::move(label)));
-    plan.owned.push_back(std::make_unique<DeviceBuffer>(std::move(buffer)));
-    return plan.owned.back()->base();
-  };
-  // Memory to zero before the first launch.
-  std::vector<std::pair<cu::DevicePtr, uint64_t>> zeroed;
-  std::vector<const ArrayView *> given;
-  for (const auto *list : {&compiled.arrays, &compiled.temporaries})
-    for (const ArraySpec &spec : *list) {
-      auto found = arguments.arrays.find(spec.name);
-      const ArrayArgument *argument = found == arguments.arrays.end() ? nullptr : &found->second;
-      TILEC_ASSIGN(ArrayView view, viewOf(spec, env, argument ? &argument->strides : nullptr));
-      for (size_t i = 0; i < view.extents.size(); ++i) {
-        env.values[fmt::format("{}.shape({})", spec.name, i)] = view.extents[i];
-        env.values[fmt::format("{}.stride({})", spec.name, i)] = view.strides[i];
-      }
-      if (argument) {
-        TILEC_TRY(place(view, argument->base));
-        TILEC_TRY(checkCapacity(view, *argument));
-        TILEC_TRY(checkAlignment(view));
-      } else if (spec.mode == ArrayMode::Scratch) {
-        TILEC_ASSIGN(Footprint bytes, footprint(spec.dtype, view.extents, view.strides));
-        TILEC_ASSIGN(cu::DevicePtr memory, own(bytes.bytes(), spec.name));
-        TILEC_TRY(place(view, memory + bytes.before));
-      } else
-        return usageError("'{}' of kernel '{}' has no buffer", spec.name, compiled.name);
-      if (spec.mode == ArrayMode::Scratch && spec.zeroed && !view.isEmpty())
-        zeroed.emplace_back(view.begin, view.end - view.begin);
-      ArrayView &kept = views[spec.name] = std::move(view);
-      if (argument)
-        given.push_back(&kept);
-    }
-  TILEC_TRY(checkOverlap(given));
+  Planner planner(device, compiled, arguments, env, plan.owned);
+  TILEC_TRY(planner.bind());
   TILEC_ASSIGN(auto grids, planGrid(compiled, env));
-
-  // What the map of an empty array points to: one element that reads as the fill.
-  cu::DevicePtr zeroElement = 0, nanElement = 0;
-  auto standIn = [&](bool nan) -> Result<cu::DevicePtr> {
-    cu::DevicePtr &element = nan ? nanElement : zeroElement;
-    if (!element) {
-      TILEC_ASSIGN(element, own(128, "stand-in of an empty array"));
-      TILEC_TRY(plan.owned.back()->fill(std::byte(nan ? 0xFF : 0)));
-    }
-    return element;
-  };
-
   for (size_t i = 0; i < compiled.launches.size(); ++i) {
-    const LaunchSpec &spec = compiled.launches[i];
-    PlannedLaunch launch;
-    launch.grid = launchedGrid(spec, entries[i], grids[i]);
-    for (size_t axis = 0; axis < 3; ++axis)
-      launch.cluster[axis] = unsigned(spec.cluster[axis]);
-    launch.threads = unsigned(spec.threads);
-    launch.dynamicSharedBytes = unsigned(spec.dynamicSharedBytes);
-    launch.dependent = spec.dependentLaunch;
-    launch.function = entries[i].function;
-    launch.entry = spec.entry;
-    if (i == 0)
-      launch.cleared = zeroed;
-    // Pointers into these stay good: both are reserved here and move with their buffers.
-    launch.values.reserve(spec.params.size());
-    launch.maps.reserve(spec.params.size());
-    auto pass = [&](uint64_t value) { launch.params.push_back(&launch.values.emplace_back(value)); };
-    auto bytesOf = [&](const LaunchParam &param) -> Result<uint64_t> {
-      TILEC_ASSIGN(int64_t bytes, evaluateInt(param.value, env));
-      if (bytes < 0)
-        return programError("'{}' is {} bytes of memory for '{}'", toString(param.value), bytes, spec.entry);
-      return uint64_t(bytes);
-    };
-    for (const LaunchParam &param : spec.params) {
-      switch (param.kind) {
-      case ParamKind::ArrayBase:
-        pass(views.at(param.array).base);
-        break;
-      case ParamKind::Value: {
-        TILEC_ASSIGN(uint64_t value, encodeValue(param.value, param.dtype, env));
-        pass(value);
-        break;
-      }
-      case ParamKind::TensorMap: {
-        const ArrayView &view = views.at(param.map->array);
-        cu::DevicePtr element = 0;
-        if (view.isEmpty()) {
-          TILEC_ASSIGN(element, standIn(param.map->nanFill));
-        }
-        TILEC_TRY(encodeTensorMap(device, *param.map, view, element, launch.maps.emplace_back()));
-        launch.params.push_back(&launch.maps.back());
-        break;
-      }
-      case ParamKind::Scratch: {
-        if (auto named = views.find(param.array); named != views.end()) {
-          pass(named->second.base);
-          break;
-        }
-        TILEC_ASSIGN(uint64_t bytes, bytesOf(param));
-        TILEC_ASSIGN(cu::DevicePtr memory, own(bytes, "scratch of " + spec.entry));
-        pass(memory);
-        break;
-      }
-      case ParamKind::Counter: {
-        TILEC_ASSIGN(uint64_t bytes, bytesOf(param));
-        TILEC_ASSIGN(cu::DevicePtr memory, own(bytes, "counter of " + spec.entry));
-        launch.cleared.emplace_back(memory, bytes);
-        pass(memory);
-        break;
-      }
-      case ParamKind::PrintBuffer: {
-        TILEC_ASSIGN(uint64_t bytes, bytesOf(param));
-        if (!plan.printing) {
-          TILEC_ASSIGN(cu::DevicePtr memory, own(bytes ? bytes : defaultPrintBytes, "print buffer"));
-          plan.printing = plan.owned.back().get();
-          launch.cleared.emplace_back(memory, plan.printing->size());
-        }
-        pass(plan.printing->base());
-        break;
-      }
-      }
-    }
+    TILEC_ASSIGN(PlannedLaunch launch, planner.launch(i, entries[i], grids[i]));
     plan.list.push_back(std::move(launch));
   }
+  plan.printing = planner.printing;
   return plan;
 }
 

@@ -24,7 +24,9 @@ struct LaunchArguments {
 
 /// One launch with its parameters encoded.
 struct PlannedLaunch {
-  std::array<int64_t, 3> grid{}; ///< CTAs as the driver gets them; an axis of 0 launches nothing
+  PlannedLaunch() = default;
+  PlannedLaunch(PlannedLaunch &&) = default; // not copied: `params` points into the other members
+  std::array<int64_t, 3> grid{};             ///< CTAs as the driver gets them; an axis of 0 launches nothing
   std::array<unsigned, 3> cluster{1, 1, 1};
   unsigned threads = 1, dynamicSharedBytes = 0;
   bool dependent = false;
