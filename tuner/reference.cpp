@@ -165,6 +165,16 @@ bool isOutput(ArrayMode mode) { return mode == ArrayMode::Out || mode == ArrayMo
 
 } // namespace
 
+Result<std::vector<driver::ReferenceFinding>> executeProblem(const Prepared &prepared, HostProblem &problem,
+                                                             const driver::ReferenceOptions &options) {
+  Lent lent;
+  TILEC_TRY(lent.lend(problem));
+  TILEC_ASSIGN(auto findings, driver::runReference(*prepared.source, *prepared.program, lent.buffers, problem.env,
+                                                   problem.grid, options));
+  lent.takeBack(problem);
+  return findings;
+}
+
 Result<std::vector<Expected>> expectedOutputs(const Recipe &recipe, const Prepared &prepared, const Values &problem,
                                               uint64_t seed, const ReferenceLimits &limits) {
   TILEC_ASSIGN(HostProblem p, makeProblem(recipe, prepared, problem, seed));
@@ -201,13 +211,9 @@ Result<std::vector<Expected>> expectedOutputs(const Recipe &recipe, const Prepar
   if (!full)
     for (size_t place : places)
       before.push_back(p.arrays[place]);
-  Lent lent;
-  TILEC_TRY(lent.lend(p));
-  TILEC_ASSIGN(auto findings,
-               driver::runReference(*prepared.source, *prepared.program, lent.buffers, p.env, p.grid, options));
+  TILEC_ASSIGN(auto findings, executeProblem(prepared, p, options));
   if (!findings.empty())
     return programError("the executor reports: {} at {}", findings.front().message, findings.front().place);
-  lent.takeBack(p);
   for (size_t k = 0; k < places.size(); ++k) {
     HostArray &result = p.arrays[places[k]];
     Expected &e = outputs[k];

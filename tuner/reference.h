@@ -36,6 +36,10 @@ Result<runtime::HostArray> makeArray(const ArrayPlan &array, uint64_t seed, uint
 Result<std::vector<ArrayPlan>> planArrays(const Recipe &recipe, const Artifact &plan, LaunchEnv &env);
 Result<HostProblem> makeProblem(const Recipe &recipe, const Prepared &prepared, const Values &problem, uint64_t seed);
 
+/// Runs the executor on the problem's own arrays, which then hold the results.
+Result<std::vector<driver::ReferenceFinding>> executeProblem(const Prepared &prepared, HostProblem &problem,
+                                                             const driver::ReferenceOptions &options);
+
 /// What an output must hold.
 struct Expected {
   std::string array;

@@ -27,7 +27,6 @@ std::unique_ptr<mlir::MLIRContext> makeContext() {
   mlir::DialectRegistry registry;
   tile::registerTileDialects(registry);
   registry.insert<gpu::TgpuDialect, mlir::LLVM::LLVMDialect>();
-  codegen::registerTranslations(registry);
   auto context = std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
   context->loadAllAvailableDialects();
   return context;
@@ -71,8 +70,6 @@ public:
   }
 
   Compilation result;
-  std::unique_ptr<mlir::MLIRContext> makeOwnContext();
-
   Status fromProgram(const Source &source, const sema::Program &program) {
     result.artifact = plan(source, program);
     if (wants(Stage::checked))
@@ -90,7 +87,7 @@ public:
     if (stage == Stage::ptx)
       return assemble(text);
     if (stage == Stage::ll) {
-      TILEC_ASSIGN(llvmModule, codegen::parseIr(text, llvmContext));
+      TILEC_ASSIGN(llvmModule, codegen::parseIr(text, name, llvmContext));
       return fromLlvm();
     }
     module = mlir::parseSourceString<mlir::ModuleOp>(text, context.get());
@@ -189,9 +186,11 @@ private:
       result.dumps[Stage::ll] = codegen::printIr(*llvmModule);
     if (done(Stage::ll))
       return {};
-    TILEC_ASSIGN(std::string ptx, codegen::emitPtx(*llvmModule, arch, {}));
-    clock.lap("optimise and emit PTX");
-    return assemble(ptx);
+    TILEC_ASSIGN(codegen::Ptx ptx, codegen::emitPtx(*llvmModule, arch));
+    for (const auto &[step, ms] : ptx.milliseconds)
+      result.milliseconds.emplace_back(step, ms);
+    clock.restart();
+    return assemble(ptx.text);
   }
 
   Status assemble(const std::string &ptx) {
@@ -199,23 +198,23 @@ private:
       result.dumps[Stage::ptx] = ptx;
     if (done(Stage::ptx))
       return {};
-    TILEC_ASSIGN(std::unique_ptr<codegen::Assembler> assembler, codegen::openAssembler());
+    TILEC_ASSIGN(codegen::Assembler * assembler, codegen::openAssembler());
     clock.lap("open assembler");
-    TILEC_ASSIGN(codegen::Assembly assembly, assembler->assemble(ptx, arch.compiledAs, {}));
+    TILEC_ASSIGN(codegen::Assembly assembly, assembler->assemble(ptx, arch));
     clock.lap("assemble");
     Artifact &a = result.artifact;
-    a.provenance.assembler = assembler->name() + " " + assembler->version();
+    a.provenance.assembler = fmt::format("{} {}", assembler->name(), assembler->version());
     a.arch = arch.compiledAs;
     if (a.launches.empty())
-      for (const auto &[entry, resources] : assembly.resources)
-        a.launches.emplace_back().entry = entry;
+      for (const codegen::AssembledKernel &kernel : assembly.kernels)
+        a.launches.emplace_back().entry = kernel.name;
     if (a.name.empty() && !a.launches.empty())
       a.name = a.launches.front().entry;
     for (LaunchSpec &launch : a.launches) {
-      auto at = assembly.resources.find(launch.entry);
-      if (at == assembly.resources.end())
+      const codegen::AssembledKernel *kernel = assembly.find(launch.entry);
+      if (!kernel)
         return internalError("the assembler gave no code for '{}'", launch.entry);
-      launch.resources = at->second;
+      launch.resources = kernel->resources;
     }
     if (wants(Stage::cubin))
       result.dumps[Stage::cubin] = assembly.cubin;
@@ -246,10 +245,18 @@ std::string reproduce(const Source &source, const sema::Program &program, const 
 
 Result<Compilation> isolated(const std::function<Result<Compilation>()> &work, double timeout, const std::string &what,
                              const std::string &command) {
-  auto answer = runIsolated([&] { return pack(work()); }, timeout);
+  auto answer = runIsolated(
+      [&] {
+        codegen::installFatalErrorHandler(2);
+        return pack(work());
+      },
+      timeout);
   if (!answer) {
-    Error e{ErrorKind::Internal, fmt::format("code generation of {} {}", what, answer.error().text()),
-            fmt::format("reproduce with: {}", command), answer.error().output};
+    const ChildFailure &f = answer.error();
+    bool fatal = f.kind == ChildFailure::Kind::Exit && f.code == codegen::fatalExitCode;
+    Error e{ErrorKind::Internal,
+            fmt::format("code generation of {} {}", what, fatal ? "met a fatal error of LLVM" : f.text()),
+            fmt::format("reproduce with: {}", command), f.output};
     return std::unexpected(std::move(e));
   }
   Result<Compilation> result = unpack(*answer);
@@ -304,8 +311,8 @@ Result<std::string> irHash(const Source &source, const sema::Program &program) {
 }
 
 Result<std::string> assemblerVersion() {
-  TILEC_ASSIGN(std::unique_ptr<codegen::Assembler> assembler, codegen::openAssembler());
-  return assembler->name() + " " + assembler->version();
+  TILEC_ASSIGN(codegen::Assembler * assembler, codegen::openAssembler());
+  return fmt::format("{} {}", assembler->name(), assembler->version());
 }
 
 } // namespace tilec::driver

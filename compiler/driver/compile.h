@@ -31,7 +31,10 @@ std::string print(mlir::ModuleOp module);
 class Clock {
 public:
   explicit Clock(Compilation &compilation) : compilation(compilation) {}
+  /// Ends a step.
   void lap(std::string step);
+  /// Starts the next step now; what passed since the last one is accounted for elsewhere.
+  void restart() { start = std::chrono::steady_clock::now(); }
 
 private:
   Compilation &compilation;
