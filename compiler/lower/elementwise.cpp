@@ -1,0 +1,185 @@
+// Operations that work on each element alone.
+#include "compiler/lower/kernel_lowering.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tilec::lower {
+namespace {
+
+bool isApprox(Operation *op) {
+  auto flags = op->getAttrOfType<arith::FastMathFlagsAttr>("fastmath");
+  return flags && bitEnumContainsAll(flags.getValue(), arith::FastMathFlags::afn);
+}
+
+/// Runs `compute` on f32 where the type is narrower: one rounding of an exact or well-rounded f32 result.
+Value throughF32(KernelLowering &k, Type type, ValueRange operands,
+                 llvm::function_ref<Value(Type, ValueRange)> compute) {
+  if (type.getIntOrFloatBitWidth() >= 32)
+    return compute(type, operands);
+  SmallVector<Value> wide;
+  for (Value operand : operands)
+    wide.push_back(LLVM::FPExtOp::create(k.b, k.loc, k.b.getF32Type(), operand));
+  return LLVM::FPTruncOp::create(k.b, k.loc, type, compute(k.b.getF32Type(), wide));
+}
+
+Value routine(KernelLowering &k, Operation *op, StringRef name, bool hasApprox, Type type, ValueRange operands) {
+  return throughF32(k, type, operands, [&](Type wide, ValueRange args) -> Value {
+    bool isF32 = wide.isF32(), approx = hasApprox && isF32 && isApprox(op);
+    std::string symbol = ("__tilec_" + name + (isF32 ? "_f32" : "_f64")).str();
+    if (approx)
+      symbol += op->hasAttr("tile.ftz") ? "_approx_ftz" : "_approx";
+    return k.call(symbol, wide, args);
+  });
+}
+
+/// Division of integers. A zero divisor, or MIN / -1, gives some value: LLVM must not conclude that it never happens.
+class IntegerDivision {
+public:
+  IntegerDivision(KernelLowering &k, Value dividend, Value divisor, bool isSigned, bool divisorIsConstant)
+      : k(k), x(dividend), y(divisor), isSigned(isSigned) {
+    if (divisorIsConstant)
+      return; // the checker refuses a constant zero, and -1 folds to a negation
+    Type type = y.getType();
+    Value harmful = is(y, 0);
+    if (isSigned) {
+      Value least = k.constantBits(type, APInt::getSignedMinValue(type.getIntOrFloatBitWidth()));
+      Value overflows = k.bitAnd(is(y, -1), k.compare(LLVM::ICmpPredicate::eq, x, least));
+      harmful = LLVM::OrOp::create(k.b, k.loc, harmful, overflows);
+    }
+    y = k.select(harmful, k.constant(type, 1), y);
+  }
+  Value quotient() {
+    return isSigned ? LLVM::SDivOp::create(k.b, k.loc, x, y).getResult()
+                    : LLVM::UDivOp::create(k.b, k.loc, x, y).getResult();
+  }
+  Value remainder() {
+    return isSigned ? LLVM::SRemOp::create(k.b, k.loc, x, y).getResult()
+                    : LLVM::URemOp::create(k.b, k.loc, x, y).getResult();
+  }
+  /// Rounds down, or up: the truncated quotient moves by one where a remainder is left on the wrong side.
+  Value rounded(bool up) {
+    Value q = quotient(), r = LLVM::SubOp::create(k.b, k.loc, x, k.mul(q, y));
+    Value inexact = k.compare(LLVM::ICmpPredicate::ne, r, k.constant(r.getType(), 0));
+    if (isSigned) {
+      Value signs = LLVM::XOrOp::create(k.b, k.loc, x, y);
+      Value differ = k.compare(LLVM::ICmpPredicate::slt, signs, k.constant(signs.getType(), 0));
+      Value agree = k.compare(LLVM::ICmpPredicate::sge, signs, k.constant(signs.getType(), 0));
+      inexact = k.bitAnd(inexact, up ? agree : differ);
+    } else if (!up) {
+      return q;
+    }
+    return k.select(inexact, k.add(q, k.constant(q.getType(), up ? 1 : -1)), q);
+  }
+
+private:
+  Value is(Value value, int64_t number) {
+    return k.compare(LLVM::ICmpPredicate::eq, value, k.constant(value.getType(), number));
+  }
+  KernelLowering &k;
+  Value x, y;
+  bool isSigned;
+};
+
+/// One element of an operation; no value for an unknown operation.
+Value lowerElement(KernelLowering &k, Operation *op, Type type, ValueRange v) {
+  OpBuilder &b = k.b;
+  auto flags = [&] { return LLVM::FastmathFlagsAttr::get(k.context(), k.fastmath(op)); };
+#define SAME(from, to)                                                                                                 \
+  if (isa<from>(op))                                                                                                   \
+    return to::create(b, k.loc, TypeRange(type), v).getResult();
+#define FLOAT(from, to)                                                                                                \
+  if (isa<from>(op))                                                                                                   \
+    return to::create(b, k.loc, TypeRange(type), v, NamedAttribute(b.getStringAttr("fastmathFlags"), flags()))         \
+        .getResult();
+#define CAST(from, to)                                                                                                 \
+  if (isa<from>(op))                                                                                                   \
+    return to::create(b, k.loc, TypeRange(type), v).getResult();
+#define INTRINSIC(from, name)                                                                                          \
+  if (isa<from>(op))                                                                                                   \
+    return k.intrinsic(name, type, v);
+#define ROUTINE(from, name, approx)                                                                                    \
+  if (isa<from>(op))                                                                                                   \
+    return routine(k, op, name, approx, type, v);
+#include "compiler/lower/elementwise.def"
+
+  if (auto compare = dyn_cast<arith::CmpIOp>(op)) // the predicates have the same numbers
+    return LLVM::ICmpOp::create(b, k.loc, LLVM::ICmpPredicate(compare.getPredicate()), v[0], v[1]);
+  if (auto compare = dyn_cast<arith::CmpFOp>(op))
+    return LLVM::FCmpOp::create(b, k.loc, LLVM::FCmpPredicate(compare.getPredicate()), v[0], v[1]);
+  if (isa<arith::DivFOp>(op)) {
+    if (isApprox(op))
+      return routine(k, op, "div", true, type, v);
+    // Narrow quotients round once more from a correctly rounded f32, which has more than twice their digits.
+    return throughF32(k, type, v,
+                      [&](Type, ValueRange args) -> Value { return LLVM::FDivOp::create(b, k.loc, args[0], args[1]); });
+  }
+  if (isa<math::SqrtOp>(op)) {
+    if (isApprox(op))
+      return routine(k, op, "sqrt", true, type, v);
+    return throughF32(k, type, v, [&](Type wide, ValueRange args) {
+      return k.intrinsic(wide.isF32() ? "llvm.nvvm.sqrt.rn.f" : "llvm.nvvm.sqrt.rn.d", wide, args);
+    });
+  }
+  if (auto minimum = dyn_cast<tile::FMinOp>(op))
+    return floatExtreme(k, false, minimum.getPropagateNan(), v[0], v[1]);
+  if (auto maximum = dyn_cast<tile::FMaxOp>(op))
+    return floatExtreme(k, true, maximum.getPropagateNan(), v[0], v[1]);
+  if (isa<math::IsNaNOp>(op))
+    return LLVM::FCmpOp::create(b, k.loc, LLVM::FCmpPredicate::uno, v[0], v[0]);
+  if (isa<math::IsInfOp>(op)) {
+    auto floatType = cast<FloatType>(v[0].getType());
+    Value magnitude = k.intrinsic("llvm.fabs", floatType, v[0]);
+    APInt infinity = APFloat::getInf(floatType.getFloatSemantics()).bitcastToAPInt();
+    return LLVM::FCmpOp::create(b, k.loc, LLVM::FCmpPredicate::oeq, magnitude, k.constantBits(floatType, infinity));
+  }
+  if (isa<math::AbsIOp>(op)) {
+    Value zero = k.constant(type, 0);
+    Value negative = k.compare(LLVM::ICmpPredicate::slt, v[0], zero);
+    return k.select(negative, LLVM::SubOp::create(b, k.loc, zero, v[0]), v[0]);
+  }
+  auto division = [&](bool isSigned) {
+    return IntegerDivision(k, v[0], v[1], isSigned, matchPattern(op->getOperand(1), m_Constant()));
+  };
+  if (isa<arith::DivSIOp>(op))
+    return division(true).quotient();
+  if (isa<arith::DivUIOp>(op))
+    return division(false).quotient();
+  if (isa<arith::RemSIOp>(op))
+    return division(true).remainder();
+  if (isa<arith::RemUIOp>(op))
+    return division(false).remainder();
+  if (isa<arith::FloorDivSIOp>(op))
+    return division(true).rounded(/*up=*/false);
+  if (isa<arith::CeilDivSIOp>(op))
+    return division(true).rounded(/*up=*/true);
+  if (isa<arith::CeilDivUIOp>(op))
+    return division(false).rounded(/*up=*/true);
+  return {};
+}
+
+} // namespace
+
+LogicalResult KernelLowering::lowerElementwise(Operation *op) {
+  if (op->getNumResults() != 1)
+    return op->emitOpError("has no lowering");
+  Type type = scalarType(getElementTypeOrSelf(op->getResult(0).getType()));
+  Registers registers;
+  for (unsigned i = 0; i < registerCount(op->getResult(0).getType()); ++i) {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands()) {
+      const Registers &all = get(operand);
+      operands.push_back(isa<RankedTensorType>(operand.getType()) ? all[i] : all.front());
+    }
+    Value element = lowerElement(*this, op, type, operands);
+    if (!element)
+      return op->emitOpError("has no lowering");
+    registers.push_back(element);
+  }
+  set(op->getResult(0), std::move(registers));
+  return success();
+}
+
+} // namespace tilec::lower

@@ -1,0 +1,120 @@
+#pragma once
+// The state of one kernel's lowering, shared by the files of this folder (one for each op family). A tile becomes one
+// scalar per register of its layout; a scalar is a tile of one register.
+#include "compiler/gpu/tgpu_dialect.h"
+#include "compiler/layout/linear_layout.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
+
+namespace tilec::lower {
+
+using layout::LinearLayout;
+using mlir::Location;
+using mlir::Operation;
+using mlir::Type;
+using mlir::Value;
+using mlir::ValueRange;
+using Registers = llvm::SmallVector<Value>;
+
+/// An array in registers: everything in 64 bits, elements.
+struct ArrayValue {
+  Value base; ///< !llvm.ptr<1>
+  llvm::SmallVector<Value> extents, strides;
+};
+
+class KernelLowering {
+public:
+  KernelLowering(tile::KernelOp kernel, mlir::OpBuilder &builder) : kernel(kernel), b(builder) {}
+  mlir::LogicalResult run();
+  mlir::LLVM::LLVMFuncOp function() const { return func; }
+
+private:
+  // Entry and the two versions (lower.cpp).
+  void createFunction();
+  void lowerPrologue(llvm::SmallPtrSetImpl<Operation *> &done);
+  Value vectorCondition();
+
+  // One op each; failure means that the op was diagnosed.
+  mlir::LogicalResult lowerBlock(mlir::Block &block);
+  mlir::LogicalResult lowerOp(Operation *op);
+  mlir::LogicalResult lowerElementwise(Operation *op);  // elementwise.cpp
+  mlir::LogicalResult lowerConvert(tile::ConvertOp op); // convert.cpp
+  mlir::LogicalResult lowerShape(Operation *op);        // shape.cpp
+  mlir::LogicalResult lowerGrid(Operation *op);         // memory.cpp
+  mlir::LogicalResult lowerLoad(tile::LoadOp op);
+  mlir::LogicalResult lowerStore(tile::StoreOp op);
+  mlir::LogicalResult lowerSharedStore(tgpu::StoreSharedOp op); // shared.cpp
+  mlir::LogicalResult lowerSharedLoad(tgpu::LoadSharedOp op);
+  mlir::LogicalResult lowerConvertLayout(tile::ConvertLayoutOp op);
+  mlir::LogicalResult lowerWarpReduce(tgpu::WarpReduceOp op); // reduce.cpp
+  mlir::LogicalResult lowerFor(Operation *op);                // control.cpp
+  mlir::LogicalResult lowerIf(Operation *op);
+  mlir::LogicalResult lowerWhile(Operation *op);
+
+public:
+  // Values.
+  const Registers &get(Value value) const { return values.find(value)->second; }
+  Value scalar(Value value) const { return get(value).front(); }
+  void set(Value value, Registers registers) { values[value] = std::move(registers); }
+  unsigned registerCount(Type type) const;
+
+  // Building blocks; `loc` is the location of the op being lowered.
+  mlir::MLIRContext *context() { return b.getContext(); }
+  Type i1() { return b.getI1Type(); }
+  Type i32() { return b.getI32Type(); }
+  Type i64() { return b.getI64Type(); }
+  /// LLVM's type of a scalar of an element type: fp8 and fp4 are i8, tf32 is f32.
+  Type scalarType(Type element);
+  /// The same in memory, where a bool takes a byte.
+  Type memoryType(Type element);
+  Value constant(Type type, int64_t value);
+  Value constantBits(Type type, llvm::APInt bits);
+  Value toMemory(Value value);
+  Value fromMemory(Value value, Type element);
+  Value intrinsic(llvm::StringRef name, Type result, ValueRange operands);
+  /// Calls a routine of the device library, declaring it first.
+  Value call(llvm::StringRef routine, Type result, ValueRange operands);
+  /// Inline PTX; several results come as one struct.
+  llvm::SmallVector<Value> assembly(llvm::StringRef text, llvm::StringRef constraints, llvm::ArrayRef<Type> results,
+                                    ValueRange operands, bool sideEffects);
+  Value add(Value x, Value y) { return mlir::LLVM::AddOp::create(b, loc, x, y); }
+  Value mul(Value x, Value y) { return mlir::LLVM::MulOp::create(b, loc, x, y); }
+  Value bitAnd(Value x, Value y) { return mlir::LLVM::AndOp::create(b, loc, x, y); }
+  Value compare(mlir::LLVM::ICmpPredicate predicate, Value x, Value y) {
+    return mlir::LLVM::ICmpOp::create(b, loc, predicate, x, y);
+  }
+  Value select(Value c, Value x, Value y) { return mlir::LLVM::SelectOp::create(b, loc, c, x, y); }
+  Value resize(Value integer, Type type, bool isSigned);
+  mlir::LLVM::FastmathFlags fastmath(Operation *op);
+
+  /// The part of a coordinate that lane and warp give; a register XORs its own part in. `shift` and `bits` cut the
+  /// coordinate out of the row-major index.
+  Value threadCoordinate(const LinearLayout &layout, int shift, int bits);
+  /// Combines a thread's part with a register's; a sum where the bits are apart, which folds into addresses.
+  Value withRegister(Value thread, uint64_t threadBits, uint64_t registerPart);
+  /// Bits of the coordinate that lanes and warps reach.
+  static uint64_t threadBits(const LinearLayout &layout, int shift, int bits);
+  /// True in the one thread that owns each element, or no value when every thread does.
+  Value ownerPredicate(const LinearLayout &layout);
+  /// One value from another lane of the warp; `kind` is bfly or idx.
+  Value shuffle(llvm::StringRef kind, Value value, Value lane);
+
+  tile::KernelOp kernel;
+  mlir::OpBuilder &b;
+  Location loc = kernel.getLoc();
+  mlir::LLVM::LLVMFuncOp func;
+  Value lane, warp, thread; ///< i32
+  bool vectors = true;      ///< which version of the body is being lowered
+  bool contract = false;    ///< the kernel permits fusing a product with a sum
+  llvm::DenseMap<Value, Registers> values;
+  llvm::DenseMap<Value, ArrayValue> arrays;
+};
+
+/// Elements per access of a load or store along its unit axis, in the version with vectors.
+int64_t vectorOf(Operation *access, Type tile);
+/// The combining step of a reduction on two scalars.
+Value combine(KernelLowering &k, tile::ReduceKind kind, bool isUnsigned, bool propagateNan, Value x, Value y);
+/// Smaller or larger of two floats by the language's rules.
+Value floatExtreme(KernelLowering &k, bool larger, bool propagateNan, Value x, Value y);
+
+} // namespace tilec::lower

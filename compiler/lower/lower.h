@@ -1,0 +1,37 @@
+#pragma once
+// Tile and tgpu IR with layouts → the LLVM dialect, one thread's view of it. No NVVM dialect: special registers,
+// shuffles and barriers are intrinsic calls, predicated accesses inline PTX.
+#include "compiler/base/dtype.h"
+#include "compiler/target/target.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+#include <vector>
+
+namespace tilec::lower {
+
+enum class ParamKind : uint8_t { Array, Scalar, Symbol };
+
+/// One parameter of an entry point. An array is its base address; a bool scalar is passed as a byte.
+struct KernelParam {
+  ParamKind kind;
+  std::string name;
+  DType dtype; ///< element of an array, or the value's own
+};
+
+/// What a launch of a lowered kernel has to know.
+struct LoweredKernel {
+  std::string entry;
+  std::vector<KernelParam> params; ///< in the order of the entry point
+  int64_t threads = 0;             ///< of a block
+  int64_t sharedBytes = 0;         ///< dynamic shared memory
+};
+
+/// Replaces every tile.kernel of the module by an llvm.func with the calling convention ptx_kernel. Wants layouts
+/// assigned, shared memory allocated and barriers inserted. Math and conversions without an exact instruction become
+/// calls of `__tilec_*` routines, which the code generator links.
+///
+/// Vector accesses need rows that start at a multiple of the vector. Where extents decide that at launch, the entry
+/// tests them once and runs one of two versions of the body: one with vectors, one element by element.
+mlir::FailureOr<std::vector<LoweredKernel>> lowerToLLVM(mlir::ModuleOp module);
+
+} // namespace tilec::lower
