@@ -298,7 +298,7 @@ bool Parser::recoverInList(TokenKind close) {
     if (atItem() || (!brackets && (at(TokenKind::Comma) || at(close))) || (parameters && at(close)))
       return true;
     // The list was never closed: what follows is read all the same.
-    if (close == TokenKind::Greater && at(TokenKind::LParen) && !brackets && (pos == start || ahead().newline))
+    if (close == TokenKind::Greater && at(TokenKind::LParen) && !brackets && ahead().newline)
       return false;
     if (tok().newline && (at(TokenKind::LBrace) || (atClause() && ahead().kind == TokenKind::LParen)))
       return false;
