@@ -2,6 +2,7 @@
 #include "compiler/base/text.h"
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <mutex>
 
 namespace tilec::runtime {
@@ -12,6 +13,16 @@ class Judge {
 public:
   Judge(const HostArray &left, const HostArray &right, const Tolerance &how)
       : actual(left), expected(right), tolerance(how), floats(isFloat(left.dtype)), same(left.dtype == right.dtype) {}
+
+  /// Whether elements [first, last) have the same bytes, and so need no look at each.
+  bool sameBytes(int64_t first, int64_t last) const {
+    int bits = info(actual.dtype).bits;
+    if (!same || bits < 8)
+      return false;
+    int64_t bytes = bits / 8;
+    return std::memcmp(actual.bytes.data() + first * bytes, expected.bytes.data() + first * bytes,
+                       size_t((last - first) * bytes)) == 0;
+  }
 
   void visit(int64_t i, Comparison &c) const {
     uint64_t bits = actual.get(i), wanted = expected.get(i);
@@ -92,6 +103,8 @@ private:
   bool floats, same;
 };
 
+constexpr int64_t blockElements = 256;
+
 /// Adds the findings of another slice.
 void merge(Comparison &into, const Comparison &part) {
   into.mismatches += part.mismatches;
@@ -126,8 +139,13 @@ Result<Comparison> compare(const HostArray &actual, const HostArray &expected, c
   std::mutex guard;
   parallelFor(result.count, 1, [&](int64_t first, int64_t last) {
     Comparison part;
-    for (int64_t i = first; i < last; ++i)
-      judge.visit(i, part);
+    for (int64_t i = first; i < last;) {
+      int64_t stop = std::min(i + blockElements, last);
+      if (!judge.sameBytes(i, stop))
+        for (int64_t j = i; j < stop; ++j)
+          judge.visit(j, part);
+      i = stop;
+    }
     std::lock_guard lock(guard);
     merge(result, part);
   });

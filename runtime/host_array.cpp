@@ -1,31 +1,9 @@
 #include "runtime/host_array.h"
 #include <algorithm>
-#include <cstring>
 #include <thread>
 
 namespace tilec::runtime {
 namespace {
-
-/// Element `index` of memory whose element 0 is at `base` (fp4: at its low nibble).
-uint64_t load(DType dtype, const std::byte *base, int64_t index) {
-  int bits = info(dtype).bits;
-  if (bits == 4)
-    return (uint64_t(base[index >> 1]) >> (4 * (index & 1))) & 15;
-  uint64_t value = 0;
-  std::memcpy(&value, base + index * (bits / 8), size_t(bits / 8));
-  return value;
-}
-
-void store(DType dtype, std::byte *base, int64_t index, uint64_t value) {
-  int bits = info(dtype).bits;
-  if (bits == 4) {
-    std::byte &b = base[index >> 1];
-    int shift = 4 * int(index & 1);
-    b = std::byte((uint64_t(b) & ~(uint64_t(15) << shift)) | ((value & 15) << shift));
-    return;
-  }
-  std::memcpy(base + index * (bits / 8), &value, size_t(bits / 8));
-}
 
 /// Calls f(dense index, strided offset) for each element in row-major order.
 template <class F> void walk(std::span<const int64_t> extents, std::span<const int64_t> strides, F f) {
@@ -53,8 +31,6 @@ HostArray HostArray::zeros(DType dtype, std::vector<int64_t> extents) {
 }
 
 int64_t HostArray::count() const { return elementCount(extents); }
-uint64_t HostArray::get(int64_t index) const { return load(dtype, bytes.data(), index); }
-void HostArray::set(int64_t index, uint64_t bits) { store(dtype, bytes.data(), index, bits); }
 
 double HostArray::value(int64_t index) const {
   uint64_t bits = get(index);
@@ -101,7 +77,8 @@ void spread(const HostArray &dense, std::span<const int64_t> strides, std::span<
   if (!place || place->bytes() == 0)
     return;
   std::byte *base = memory.data() + place->before;
-  walk(dense.extents, strides, [&](int64_t i, int64_t offset) { store(dense.dtype, base, offset, dense.get(i)); });
+  walk(dense.extents, strides,
+       [&](int64_t i, int64_t offset) { storeElement(info(dense.dtype).bits, base, offset, dense.get(i)); });
 }
 
 HostArray collect(DType dtype, std::span<const int64_t> extents, std::span<const int64_t> strides,
@@ -111,7 +88,7 @@ HostArray collect(DType dtype, std::span<const int64_t> extents, std::span<const
   if (!place || place->bytes() == 0)
     return dense;
   const std::byte *base = memory.data() + place->before;
-  walk(extents, strides, [&](int64_t i, int64_t offset) { dense.set(i, load(dtype, base, offset)); });
+  walk(extents, strides, [&](int64_t i, int64_t offset) { dense.set(i, loadElement(info(dtype).bits, base, offset)); });
   return dense;
 }
 

@@ -3,11 +3,51 @@
 #include "compiler/base/dtype.h"
 #include "compiler/base/result.h"
 #include <cstddef>
+#include <cstring>
 #include <functional>
 #include <span>
 #include <vector>
 
 namespace tilec::runtime {
+
+/// Element `index` of `width` bits in memory whose element 0 is at `base` (4 bits: at its low nibble).
+inline uint64_t loadElement(int width, const std::byte *base, int64_t index) {
+  auto read = [&]<class T>(T value) -> uint64_t {
+    std::memcpy(&value, base + index * int64_t(sizeof(T)), sizeof(T));
+    return value;
+  };
+  switch (width) {
+  case 4:
+    return (uint64_t(base[index >> 1]) >> (4 * (index & 1))) & 15;
+  case 8:
+    return read(uint8_t());
+  case 16:
+    return read(uint16_t());
+  case 32:
+    return read(uint32_t());
+  default:
+    return read(uint64_t());
+  }
+}
+inline void storeElement(int width, std::byte *base, int64_t index, uint64_t bits) {
+  auto write = [&]<class T>(T value) { std::memcpy(base + index * int64_t(sizeof(T)), &value, sizeof(T)); };
+  switch (width) {
+  case 4: {
+    std::byte &b = base[index >> 1];
+    int shift = 4 * int(index & 1);
+    b = std::byte((uint64_t(b) & ~(uint64_t(15) << shift)) | ((bits & 15) << shift));
+    return;
+  }
+  case 8:
+    return write(uint8_t(bits));
+  case 16:
+    return write(uint16_t(bits));
+  case 32:
+    return write(uint32_t(bits));
+  default:
+    return write(bits);
+  }
+}
 
 /// Bytes of `count` elements are byteSize(dtype, count); fp4 packs two in a byte, the even element in the low nibble.
 struct HostArray {
@@ -20,8 +60,8 @@ struct HostArray {
 
   int64_t count() const;
   /// Storage encoding of an element, in the low bits.
-  uint64_t get(int64_t index) const;
-  void set(int64_t index, uint64_t bits);
+  uint64_t get(int64_t index) const { return loadElement(info(dtype).bits, bytes.data(), index); }
+  void set(int64_t index, uint64_t bits) { storeElement(info(dtype).bits, bytes.data(), index, bits); }
   /// Value as f64 (u64 and i64 round).
   double value(int64_t index) const;
 };

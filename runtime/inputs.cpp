@@ -1,6 +1,7 @@
 #include "runtime/inputs.h"
 #include "compiler/base/text.h"
 #include "runtime/npy.h"
+#include <bit>
 #include <charconv>
 #include <cmath>
 
@@ -135,43 +136,88 @@ Status checkDistribution(const Distribution &d, DType dtype) {
   return {};
 }
 
-uint64_t inputElement(const Distribution &d, DType dtype, uint64_t seed, uint32_t array, uint64_t element) {
+namespace {
+
+/// encodeFloat for values whose result is a normal number, at the speed of a fill; the rest goes there.
+class FloatEncoder {
+public:
+  explicit FloatEncoder(DType t) : dtype(t) {
+    const DTypeInfo &format = info(t);
+    int bias = (1 << (format.exponentBits - 1)) - 1;
+    // f64 itself, and formats without a sign or with fewer than 8 bits, take the general way.
+    if (format.bits >= 8 && format.mantissaBits > 0 && t != DType::f64 && t != DType::tf32) {
+      mantissa = format.mantissaBits;
+      sign = format.bits - 1;
+      rebias = uint64_t(1023 - bias) << mantissa;
+      // Below half the largest exponent nothing rounds up into the codes of infinity, NaN or saturation.
+      lowest = uint64_t(1023 - bias + 1) << 52;
+      beyond = uint64_t(1023 + bias - 1) << 52;
+    }
+  }
+  uint64_t operator()(double value) const {
+    uint64_t bits = std::bit_cast<uint64_t>(value), magnitude = bits & ~(uint64_t(1) << 63);
+    if (magnitude < lowest || magnitude >= beyond)
+      return encodeFloat(dtype, value);
+    int cut = 52 - mantissa;
+    uint64_t odd = (magnitude >> cut) & 1;
+    uint64_t rounded = (magnitude + (uint64_t(1) << (cut - 1)) - 1 + odd) >> cut; // to nearest even
+    return (rounded - rebias) | (bits >> 63) << sign;
+  }
+
+private:
+  DType dtype;
+  int mantissa = 0, sign = 0;
+  uint64_t rebias = 0, lowest = 1, beyond = 0; ///< an empty range
+};
+
+/// Makes elements of one array from their random bits.
+class ElementMaker {
+public:
+  ElementMaker(const Distribution &distribution, DType t) : d(distribution), dtype(t), encode(t) {}
+
+  bool isRandom() const {
+    return d.kind == DistributionKind::Normal || d.kind == DistributionKind::Uniform ||
+           d.kind == DistributionKind::RandInt;
+  }
+
+  uint64_t operator()(uint64_t element, uint64_t random) const {
 #pragma STDC FP_CONTRACT OFF
-  auto fromDouble = [&](double v) -> uint64_t {
-    if (dtype == DType::f32) // the same rounding as encodeFloat, at the speed of a fill
-      return std::bit_cast<uint32_t>(float(v));
-    return encodeFloat(dtype, v);
-  };
-  auto fromInt = [&](int64_t v) {
+    // The upper 52 bits as a number of [0, 1); adding half a step keeps clear of both ends, and stays exact.
+    constexpr double step = 0x1p-52;
+    switch (d.kind) {
+    case DistributionKind::Constant:
+      return d.integral ? fromInt(d.ia) : encode(d.a);
+    case DistributionKind::Arange:
+      return d.integral ? fromInt(int64_t(uint64_t(d.ia) + element * uint64_t(d.ib)))
+                        : encode(d.a + double(element) * d.b);
+    case DistributionKind::Normal:
+      return encode(d.a + d.b * inverseNormal((double(random >> 12) + 0.5) * step));
+    case DistributionKind::Uniform:
+      if (isFloat(dtype))
+        return encode(d.a + (d.b - d.a) * (double(random >> 12) * step));
+      [[fallthrough]];
+    default:
+      uint64_t range = uint64_t(d.ib) - uint64_t(d.ia);
+      return fromInt(int64_t(uint64_t(d.ia) + uint64_t((unsigned __int128)(random)*range >> 64)));
+    }
+  }
+
+private:
+  uint64_t fromInt(int64_t v) const {
     if (dtype == DType::bool_)
       return uint64_t(v != 0);
     return isFloat(dtype) ? encodeFloatFromInt(dtype, v) : encodeInt(dtype, v);
-  };
-  // The upper 52 bits as a number of [0, 1); adding half a step keeps clear of both ends, and stays exact.
-  constexpr double step = 0x1p-52;
-  switch (d.kind) {
-  case DistributionKind::Constant:
-    return d.integral ? fromInt(d.ia) : fromDouble(d.a);
-  case DistributionKind::Arange:
-    if (d.integral)
-      return fromInt(int64_t(uint64_t(d.ia) + element * uint64_t(d.ib)));
-    return fromDouble(d.a + double(element) * d.b);
-  case DistributionKind::Normal: {
-    double p = (double(randomBits(seed, array, element) >> 12) + 0.5) * step;
-    return fromDouble(d.a + d.b * inverseNormal(p));
   }
-  case DistributionKind::Uniform:
-    if (isFloat(dtype)) {
-      double u = double(randomBits(seed, array, element) >> 12) * step;
-      return fromDouble(d.a + (d.b - d.a) * u);
-    }
-    [[fallthrough]];
-  default: {
-    uint64_t range = uint64_t(d.ib) - uint64_t(d.ia);
-    uint64_t offset = uint64_t((unsigned __int128)(randomBits(seed, array, element)) * range >> 64);
-    return fromInt(int64_t(uint64_t(d.ia) + offset));
-  }
-  }
+
+  const Distribution &d;
+  DType dtype;
+  FloatEncoder encode;
+};
+
+} // namespace
+
+uint64_t inputElement(const Distribution &d, DType dtype, uint64_t seed, uint32_t array, uint64_t element) {
+  return ElementMaker(d, dtype)(element, randomBits(seed, array, element));
 }
 
 Result<HostArray> makeInput(const Distribution &d, DType dtype, std::vector<int64_t> extents, uint64_t seed,
@@ -180,9 +226,15 @@ Result<HostArray> makeInput(const Distribution &d, DType dtype, std::vector<int6
     return loadNpy(d.path, dtype, extents, label);
   TILEC_TRY(checkDistribution(d, dtype));
   HostArray result = HostArray::zeros(dtype, std::move(extents));
+  ElementMaker make(d, dtype);
+  // Slices begin at even elements: two share the 128 bits of one draw.
   parallelFor(result.count(), 2, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i)
-      result.set(i, inputElement(d, dtype, seed, array, uint64_t(i)));
+    std::array<uint64_t, 2> random{};
+    for (int64_t i = first; i < last; ++i) {
+      if (i % 2 == 0 && make.isRandom())
+        random = randomPair(seed, array, uint64_t(i) / 2);
+      result.set(i, make(uint64_t(i), random[size_t(i % 2)]));
+    }
   });
   return result;
 }

@@ -36,8 +36,9 @@ Status checkDistribution(const Distribution &distribution, DType dtype);
 
 /// The four words of Philox4x32-10.
 std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
-/// The 64 random bits of an element.
+/// The 64 random bits of an element, and those of elements 2·pair and 2·pair + 1 in one draw.
 uint64_t randomBits(uint64_t seed, uint32_t array, uint64_t element);
+std::array<uint64_t, 2> randomPair(uint64_t seed, uint32_t array, uint64_t pair);
 /// Inverse of the normal distribution function for p in (0, 1), to 1e-15 relative (Wichura 1988, AS 241); bit-identical
 /// everywhere.
 double inverseNormal(double p);

@@ -19,11 +19,13 @@ std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> c, std::array<uint32_
   return c;
 }
 
-uint64_t randomBits(uint64_t seed, uint32_t array, uint64_t element) {
-  uint64_t pair = element >> 1;
+std::array<uint64_t, 2> randomPair(uint64_t seed, uint32_t array, uint64_t pair) {
   auto r = philox4x32({uint32_t(pair), uint32_t(pair >> 32), array, 0}, {uint32_t(seed), uint32_t(seed >> 32)});
-  size_t half = 2 * (element & 1);
-  return uint64_t(r[half + 1]) << 32 | r[half];
+  return {uint64_t(r[1]) << 32 | r[0], uint64_t(r[3]) << 32 | r[2]};
+}
+
+uint64_t randomBits(uint64_t seed, uint32_t array, uint64_t element) {
+  return randomPair(seed, array, element >> 1)[size_t(element & 1)];
 }
 
 namespace {
