@@ -5,6 +5,7 @@
 #include "tuner/builder.h"
 #include "tuner/cache.h"
 #include "tuner/recipe.h"
+#include <span>
 
 namespace tilec::tuner {
 
@@ -12,6 +13,12 @@ struct Candidate {
   const Configuration &configuration;
   const Prepared &prepared;
   const Artifact &artifact;
+};
+
+/// A configuration that is going to be evaluated.
+struct Pending {
+  const Configuration &configuration;
+  const Prepared &prepared;
 };
 
 class Evaluator {
@@ -24,8 +31,9 @@ public:
   /// False: times are predictions, stored and shown as such.
   virtual bool measures() const = 0;
   /// Prepares a problem: inputs, expected outputs. `own` is the kernel's own configuration, whose program stands for
-  /// the meaning. Called only when something is left to evaluate. An error ends the problem.
-  virtual Status begin(const Values &problem, const Configuration &own) = 0;
+  /// the meaning; `pending` is what evaluate() will get. Called only when there is something to evaluate, and before
+  /// anything is compiled. An error ends the problem.
+  virtual Status begin(const Values &problem, const Configuration &own, std::span<const Pending> pending) = 0;
   /// Verifies, then times. Every failure is a Measurement; the next configuration is evaluated all the same.
   virtual Measurement evaluate(const Candidate &candidate) = 0;
   virtual void end() {}

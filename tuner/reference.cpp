@@ -213,7 +213,7 @@ Result<std::vector<Expected>> expectedOutputs(const Recipe &recipe, const Prepar
       before.push_back(p.arrays[place]);
   TILEC_ASSIGN(auto findings, executeProblem(prepared, p, options));
   if (!findings.empty())
-    return programError("the executor reports: {} at {}", findings.front().message, findings.front().place);
+    return programError("{}: {} at {}", findingPrefix, findings.front().message, findings.front().place);
   for (size_t k = 0; k < places.size(); ++k) {
     HostArray &result = p.arrays[places[k]];
     Expected &e = outputs[k];

@@ -58,7 +58,9 @@ struct ReferenceLimits {
   unsigned jobs = 0;
 };
 /// Runs the executor in widened precision (unless an output is to be exact), wholly or on sampled blocks.
-/// Error (Program): the executor found a race, an access outside or its like.
+/// Error (Program), beginning with findingPrefix: the executor found a race, an access outside or its like. Others as
+/// makeProblem().
+inline constexpr std::string_view findingPrefix = "the executor reports";
 Result<std::vector<Expected>> expectedOutputs(const Recipe &recipe, const Prepared &prepared, const Values &problem,
                                               uint64_t seed, const ReferenceLimits &limits);
 

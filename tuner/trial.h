@@ -20,6 +20,13 @@ struct Measurement {
   std::vector<double> samples;
   double median = 0, low = 0, high = 0; ///< low, high: 95 % interval of the median
   Json clocks = Json::object();
+
+  static Measurement failed(TrialStatus status, std::string reason) {
+    Measurement m;
+    m.status = status;
+    m.reason = std::move(reason);
+    return m;
+  }
 };
 /// Median and interval from samples; NoTime when there are none or one is zero, negative, NaN or infinite.
 void summarise(Measurement &measurement);

@@ -1,0 +1,167 @@
+// The whole of `tilec tune` below the tool: recipe, evaluator, cache, one session for each problem; results as JSON.
+#include "compiler/base/text.h"
+#include "compiler/target/target.h"
+#include "tuner/session.h"
+
+namespace tilec::tuner {
+namespace {
+
+/// Holds the recipe against its kernel, with places in the recipe's text.
+Status checkNames(const Recipe &recipe, const sema::KernelInterface &interface) {
+  if (recipe.uses.empty())
+    return {};
+  SourceManager sources;
+  Diagnostics diags;
+  // Read again: a recipe that was loaded elsewhere has its places in another source manager.
+  TILEC_ASSIGN(Recipe same, loadRecipe(recipe.path, sources, diags));
+  auto ok = checkRecipe(same, interface, diags);
+  if (ok || !diags.hasErrors())
+    return ok;
+  Error error = ok.error();
+  error.detail = render(diags, sources, false);
+  return std::unexpected(std::move(error));
+}
+
+struct Place {
+  const Arch *arch = nullptr;
+  std::optional<runtime::DeviceFacts> gpu; ///< to measure on
+  std::string note;
+};
+
+/// Which architecture, and whether there is a GPU of it.
+Result<Place> choosePlace(const TuneRequest &request) {
+  Place place{request.arch, std::nullopt, ""};
+  auto devices = runtime::listDevices();
+  const runtime::DeviceFacts *device = nullptr;
+  if (devices)
+    for (const runtime::DeviceFacts &d : *devices)
+      if (d.ordinal == request.device)
+        device = &d;
+  const Arch *present = device ? archForCapability(device->major, device->minor) : nullptr;
+  if (!place.arch)
+    place.arch = present;
+  if (!place.arch && device)
+    return withHelp(noDevice("{} ({}) is not supported", device->name, device->arch()),
+                    "name an architecture with --arch to predict for it");
+  if (!place.arch)
+    return withHelp(
+        noDevice("there is no GPU to tune for{}", devices ? "" : fmt::format(": {}", devices.error().message)),
+        "name an architecture with --arch, such as --arch sm_90: times are then predicted");
+  if (request.predict)
+    place.note = "times are predicted, as asked for: nothing was measured";
+  else if (!device)
+    place.note =
+        fmt::format("no GPU: every configuration is compiled and verified on the CPU, times are predicted for {}",
+                    place.arch->name);
+  else if (present != place.arch)
+    place.note = fmt::format("the GPU here is {} ({}): times for {} are predicted, not measured", device->name,
+                             device->arch(), place.arch->name);
+  else
+    place.gpu = *device;
+  return place;
+}
+
+} // namespace
+
+bool TuneResult::succeeded() const {
+  return std::ranges::all_of(problems, [](const ProblemResult &p) { return p.winner.has_value(); });
+}
+
+Result<TuneResult> tune(const TuneRequest &request) {
+  const Recipe &recipe = request.recipe;
+  TILEC_ASSIGN(auto builder, openBuilder(recipe.kernelFile, recipe.kernel));
+  TILEC_TRY(checkNames(recipe, builder->interface()));
+  const std::vector<Values> &problems = request.problems.empty() ? recipe.problems : request.problems;
+  if (problems.empty())
+    return withHelp(usageError("there is no problem to tune '{}' for", builder->interface().name),
+                    "give one with --problem NAME=VALUE,…, or list problems in a recipe");
+  for (const Values &problem : problems)
+    TILEC_TRY(checkProblem(problem, builder->interface()));
+  TILEC_ASSIGN(Place place, choosePlace(request));
+  TILEC_ASSIGN(Cache cache, Cache::open(request.cache.empty() ? Cache::defaultFile() : request.cache));
+
+  TuneResult result;
+  result.cacheFile = cache.file().string();
+  if (!place.note.empty())
+    result.notes.push_back(place.note);
+  Machine machine = place.gpu ? machineOf(*place.gpu, *place.arch) : typicalMachine(*place.arch);
+  EvaluatorOptions options = request.evaluator;
+  auto evaluator = place.gpu ? gpuEvaluator(recipe, *builder, *place.gpu, *place.arch, options)
+                             : modelEvaluator(recipe, *builder, *place.arch, options);
+  for (const Values &problem : problems) {
+    TILEC_ASSIGN(result.problems.emplace_back(), tuneProblem(recipe, *builder, *evaluator, cache, *place.arch, machine,
+                                                             problem, request.overrides, request.session));
+    if (result.problems.back().interrupted) {
+      result.interrupted = true;
+      break;
+    }
+  }
+  result.cacheNotice = cache.notice();
+  return result;
+}
+
+Json toJson(const TrialRow &row) {
+  auto number = [](double x) { return x > 0 ? Json(x) : Json(); };
+  return {{"configuration_id", row.configuration.id},
+          {"configuration", toJson(row.configuration)},
+          {"status", name(row.status)},
+          {"reason", row.reason},
+          {"median_seconds", number(row.median)},
+          {"low_seconds", number(row.low)},
+          {"high_seconds", number(row.high)},
+          {"samples", row.samples},
+          {"bytes_per_second", number(row.bytesPerSecond)},
+          {"flops_per_second", number(row.flopsPerSecond)},
+          {"roofline_fraction", number(row.roofline)},
+          {"registers_per_block", row.footprint.registers},
+          {"shared_bytes", row.footprint.shared},
+          {"reused", row.reused}};
+}
+
+Json toJson(const ProblemResult &r) {
+  Json rows = Json::array(), axes = Json::array(), cuts = Json::array();
+  for (const TrialRow &row : r.rows)
+    rows.push_back(toJson(row));
+  for (const Axis &axis : r.space.axes) {
+    Json values = Json::array();
+    for (const LaunchValue &v : axis.values)
+      values.push_back(tilec::toJson(v));
+    axes.push_back({{"name", axis.name},
+                    {"hint", axis.hint},
+                    {"values", std::move(values)},
+                    {"default", tilec::toJson(axis.otherwise)}});
+  }
+  for (const Cut &cut : r.space.cuts)
+    cuts.push_back({{"condition", cut.condition}, {"removed", cut.removed}});
+  return {{"kernel", r.kernel},
+          {"problem", toJson(r.problem)},
+          {"arch", r.environment.arch},
+          {"gpu", r.environment.gpu.empty() ? Json() : Json(r.environment.gpu)},
+          {"policy", r.policy},
+          {"predicted", r.predicted},
+          {"space", {{"product", r.space.product}, {"axes", std::move(axes)}, {"cuts", std::move(cuts)}}},
+          {"reused", r.reused},
+          {"compiled", r.compiled},
+          {"evaluated", r.evaluated},
+          {"failed", r.failed},
+          {"seconds", r.seconds},
+          {"interrupted", r.interrupted},
+          {"winner", r.winner ? toJson(r.rows[*r.winner]) : Json()},
+          {"command", r.command.empty() ? Json() : Json(r.command)},
+          {"notes", r.notes},
+          {"rows", std::move(rows)}};
+}
+
+Json toJson(const TuneResult &r) {
+  Json problems = Json::array();
+  for (const ProblemResult &p : r.problems)
+    problems.push_back(toJson(p));
+  return {{"schema", "tilec-tune-1"},
+          {"cache", r.cacheFile},
+          {"cache_notice", r.cacheNotice.empty() ? Json() : Json(r.cacheNotice)},
+          {"notes", r.notes},
+          {"interrupted", r.interrupted},
+          {"problems", std::move(problems)}};
+}
+
+} // namespace tilec::tuner
