@@ -1,0 +1,111 @@
+// x.to(T) and bitcasts.
+#include "compiler/reference/elementwise.h"
+#include "compiler/reference/numeric.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace tilec::reference {
+
+static Rounding roundingOf(tile::RoundingMode mode) {
+  switch (mode) {
+  case tile::RoundingMode::rn:
+    return Rounding::NearestEven;
+  case tile::RoundingMode::rz:
+    return Rounding::Zero;
+  case tile::RoundingMode::rm:
+    return Rounding::Down;
+  case tile::RoundingMode::rp:
+    return Rounding::Up;
+  }
+  return Rounding::NearestEven;
+}
+
+/// The common conversions as plain loops; their results are those of tilec::convert bit for bit.
+static bool fastConversion(Compiler &c, Operation *op, DType from, DType to) {
+  auto is = [&](DType a, DType b) { return from == a && to == b; };
+  if (is(DType::f16, DType::f32))
+    addUnary<uint16_t, float>(c, op, [](uint16_t x) { return decodeF16(x); });
+  else if (is(DType::bf16, DType::f32))
+    addUnary<uint16_t, float>(c, op, [](uint16_t x) { return decodeBF16(x); });
+  else if (is(DType::f32, DType::f16))
+    addUnary<float, uint16_t>(c, op, [](float x) { return encodeF16(x); });
+  else if (is(DType::f32, DType::bf16))
+    addUnary<float, uint16_t>(c, op, [](float x) { return encodeBF16(x); });
+  else if (is(DType::f32, DType::f64))
+    addUnary<float, double>(c, op, [](float x) { return double(x); });
+  else if (is(DType::f64, DType::f32))
+    addUnary<double, float>(c, op, [](double x) { return float(x); });
+  else if (is(DType::i32, DType::f32))
+    addUnary<int32_t, float>(c, op, [](int32_t x) { return float(x); });
+  else if (is(DType::i32, DType::i64))
+    addUnary<int32_t, int64_t>(c, op, [](int32_t x) { return int64_t(x); });
+  else if (is(DType::i64, DType::i32))
+    addUnary<int64_t, int32_t>(c, op, [](int64_t x) { return int32_t(x); });
+  else if (is(DType::bool_, DType::i32))
+    addUnary<uint8_t, int32_t>(c, op, [](uint8_t x) { return int32_t(x); });
+  else
+    return false;
+  return true;
+}
+
+/// Storage of a dtype as an unsigned integer, for conversions element by element.
+template <typename F> static void withStorage(DType dtype, F f) { (void)withInteger(dtype, false, f); }
+
+static Status compileConvert(Compiler &c, Operation *op) {
+  auto conversion = cast<tile::ConvertOp>(op);
+  DType from = *parseDType(conversion.getFrom()), to = *parseDType(conversion.getTo());
+  Rounding rounding = roundingOf(conversion.getRounding());
+  bool saturate = conversion.getSaturate();
+  bool plain = rounding == Rounding::NearestEven && !saturate;
+  // While widening, a float operand is an f64; the result is rounded to the dtype all the same and then kept as f64.
+  bool widens = c.widens();
+  DType source = widens && isFloat(from) ? DType::f64 : from;
+  if (plain && !widens && fastConversion(c, op, from, to))
+    return {};
+  DType target = widens && isFloat(to) ? DType::f64 : to;
+  withStorage(source, [&](auto zeroFrom) {
+    using From = decltype(zeroFrom);
+    withStorage(target, [&](auto zeroTo) {
+      using To = decltype(zeroTo);
+      addUnary<From, To>(c, op, [=](From x) {
+        uint64_t bits = convert(source, to, uint64_t(x), rounding, saturate);
+        return To(target == to ? bits : std::bit_cast<uint64_t>(decodeFloat(to, bits)));
+      });
+    });
+  });
+  return {};
+}
+
+static Status compileBitcast(Compiler &c, Operation *op) {
+  Type from = getElementTypeOrSelf(op->getOperand(0).getType()), to = getElementTypeOrSelf(op->getResult(0).getType());
+  if (c.widens() && isa<FloatType>(from) != isa<FloatType>(to)) {
+    // The bits of a widened float are those of its own dtype.
+    DType source = *tile::dtypeOf(from), target = *tile::dtypeOf(to);
+    if (isa<FloatType>(from))
+      return withInteger(target, false, [&](auto zero) {
+        using To = decltype(zero);
+        addUnary<double, To>(c, op, [source](double x) { return To(encodeFloat(source, x)); });
+      });
+    return withInteger(source, false, [&](auto zero) {
+      using From = decltype(zero);
+      addUnary<From, double>(c, op, [target](From x) { return decodeFloat(target, uint64_t(x)); });
+    });
+  }
+  if (c.widens() && isa<FloatType>(from)) {
+    DType source = *tile::dtypeOf(from), target = *tile::dtypeOf(to);
+    addUnary<double, double>(c, op, [=](double x) { return decodeFloat(target, encodeFloat(source, x)); });
+    return {};
+  }
+  return withInteger(c.storage(to), false, [&](auto zero) {
+    using T = decltype(zero);
+    addUnary<T, T>(c, op, [](T x) { return x; });
+  });
+}
+
+void addConvertHandlers(HandlerTable &table) {
+  table["tile.convert"] = compileConvert;
+  table["arith.bitcast"] = compileBitcast;
+}
+
+} // namespace tilec::reference
