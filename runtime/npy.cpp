@@ -10,6 +10,8 @@ namespace tilec::runtime {
 namespace {
 
 constexpr std::string_view magic("\x93NUMPY", 6);
+/// NumPy's own writers pad to 64 bytes, the oldest to 16.
+constexpr size_t elementAlignment = 16;
 
 /// Width in bytes of one element of a descr we can hold, or nothing.
 std::optional<int64_t> descrWidth(std::string_view descr) {
@@ -152,6 +154,11 @@ Result<NpyFile> parseNpy(std::string_view bytes, const std::string &path) {
     std::memcpy(&headerLength, bytes.data() + 8, lengthBytes);
   if (bytes.size() < start || headerLength > bytes.size() - start)
     return withHelp(usageError("{} ends within its header", path), "the file was cut short: copy it again");
+  // The format pads its header so that the elements can be used in place; what is not padded was not written by it.
+  if ((start + headerLength) % elementAlignment != 0)
+    return withHelp(usageError("the elements of {} begin at byte {}, and a buffer is aligned to {} bytes", path,
+                               start + headerLength, elementAlignment),
+                    "save it again with numpy.save, which pads the header");
   NpyFile file;
   bool fortran = false;
   if (!HeaderReader(bytes.substr(start, headerLength)).read(file, fortran))

@@ -13,7 +13,7 @@ struct NpyFile {
   std::vector<std::byte> bytes;
 };
 /// Errors (Usage), with the mend: no .npy file, a version not known, Fortran order, big-endian or structured dtypes,
-/// fewer or more bytes than the header tells.
+/// elements that do not begin at a multiple of 16 bytes, fewer or more bytes than the header tells.
 Result<NpyFile> readNpy(const std::string &path);
 /// The same from memory; `path` is for messages. Random bytes never do harm.
 Result<NpyFile> parseNpy(std::string_view bytes, const std::string &path);

@@ -153,7 +153,9 @@ TEST(Npy, BothWays) {
 }
 
 std::string npy(std::string descr, std::string shape, size_t bytes, std::string order = "False") {
-  std::string header = fmt::format("{{'descr': {}, 'fortran_order': {}, 'shape': {}, }}\n", descr, order, shape);
+  std::string header = fmt::format("{{'descr': {}, 'fortran_order': {}, 'shape': {}, }}", descr, order, shape);
+  header.append(63 - (header.size() + 10) % 64, ' ');
+  header += '\n';
   std::string text("\x93NUMPY\1\0", 8);
   text += char(header.size());
   text += '\0';
@@ -182,6 +184,10 @@ TEST(Npy, Refusals) {
             "x.npy has 20 bytes of data where its header, <f4 of shape [2, 3], tells 24");
   EXPECT_EQ(npyError(npy("'<f4'", "(4611686018427387904, 3)", 20)),
             "x.npy claims a shape of [4611686018427387904, 3], past 2^63 bytes");
+  std::string unpadded = npy("'<f4'", "(2,)", 8);
+  unpadded[8] -= 1;
+  EXPECT_EQ(npyError(unpadded.erase(20, 1)),
+            "the elements of x.npy begin at byte 127, and a buffer is aligned to 16 bytes");
   EXPECT_EQ(npyError("PK"), "x.npy is no .npy file");
   EXPECT_EQ(npyError(std::string("\x93NUMPY\3\0\0\0\0\0", 12)),
             "x.npy is a .npy file of version 3.0; versions 1 and 2 are read");
