@@ -1,5 +1,6 @@
 // x.to(T): one rounding from one dtype to another. What one instruction does exactly is one instruction; the rest are
 // routines of the device library, `__tilec_cvt_<from>_<to>`.
+#include "compiler/device/device.h"
 #include "compiler/lower/kernel_lowering.h"
 
 using namespace mlir;
@@ -36,9 +37,8 @@ Value Conversion::call(DType source, DType target, Value value) {
   auto storage = [&](DType t) {
     return isNarrowFloat(t) ? b.getIntegerType(unsigned(info(t).bits) < 16 ? 8 : 16) : typeOf(t);
   };
-  std::string symbol = "__tilec_cvt_" + std::string(name(source)) + "_" + std::string(name(target));
-  if (op.getRounding() == tile::RoundingMode::rz && target == DType::f8e8m0)
-    symbol += "_rz";
+  bool towardZero = op.getRounding() == tile::RoundingMode::rz && target == DType::f8e8m0;
+  std::string symbol = deviceCvtSymbol(name(source), name(target), towardZero);
   if (value.getType() != storage(source))
     value = LLVM::BitcastOp::create(b, k.loc, storage(source), value);
   Value result = k.call(symbol, storage(target), value);

@@ -1,4 +1,5 @@
 // Operations that work on each element alone.
+#include "compiler/device/device.h"
 #include "compiler/lower/kernel_lowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -25,13 +26,10 @@ Value throughF32(KernelLowering &k, Type type, ValueRange operands,
   return LLVM::FPTruncOp::create(k.b, k.loc, type, compute(k.b.getF32Type(), wide));
 }
 
-Value routine(KernelLowering &k, Operation *op, StringRef name, bool hasApprox, Type type, ValueRange operands) {
-  return throughF32(k, type, operands, [&](Type wide, ValueRange args) -> Value {
-    bool isF32 = wide.isF32(), approx = hasApprox && isF32 && isApprox(op);
-    std::string symbol = ("__tilec_" + name + (isF32 ? "_f32" : "_f64")).str();
-    if (approx)
-      symbol += op->hasAttr("tile.ftz") ? "_approx_ftz" : "_approx";
-    return k.call(symbol, wide, args);
+Value routine(KernelLowering &k, Operation *op, StringRef function, Type type, ValueRange operands) {
+  return throughF32(k, type, operands, [&](Type wide, ValueRange args) {
+    StringRef dtype = wide.isF32() ? "f32" : "f64";
+    return k.call(deviceMathSymbol(function, dtype, isApprox(op), op->hasAttr("tile.ftz")), wide, args);
   });
 }
 
@@ -100,9 +98,9 @@ Value lowerElement(KernelLowering &k, Operation *op, Type type, ValueRange v) {
 #define INTRINSIC(from, name)                                                                                          \
   if (isa<from>(op))                                                                                                   \
     return k.intrinsic(name, type, v);
-#define ROUTINE(from, name, approx)                                                                                    \
+#define ROUTINE(from, name)                                                                                            \
   if (isa<from>(op))                                                                                                   \
-    return routine(k, op, name, approx, type, v);
+    return routine(k, op, name, type, v);
 #include "compiler/lower/elementwise.def"
 
   if (auto compare = dyn_cast<arith::CmpIOp>(op)) // the predicates have the same numbers
@@ -111,14 +109,14 @@ Value lowerElement(KernelLowering &k, Operation *op, Type type, ValueRange v) {
     return LLVM::FCmpOp::create(b, k.loc, LLVM::FCmpPredicate(compare.getPredicate()), v[0], v[1]);
   if (isa<arith::DivFOp>(op)) {
     if (isApprox(op))
-      return routine(k, op, "div", true, type, v);
+      return routine(k, op, "div", type, v);
     // Narrow quotients round once more from a correctly rounded f32, which has more than twice their digits.
     return throughF32(k, type, v,
                       [&](Type, ValueRange args) -> Value { return LLVM::FDivOp::create(b, k.loc, args[0], args[1]); });
   }
   if (isa<math::SqrtOp>(op)) {
     if (isApprox(op))
-      return routine(k, op, "sqrt", true, type, v);
+      return routine(k, op, "sqrt", type, v);
     return throughF32(k, type, v, [&](Type wide, ValueRange args) {
       return k.intrinsic(wide.isF32() ? "llvm.nvvm.sqrt.rn.f" : "llvm.nvvm.sqrt.rn.d", wide, args);
     });
