@@ -9,7 +9,7 @@
 #define FMA(a, b, c) __builtin_fmaf(a, b, c)
 #define ABS(x) __builtin_fabsf(x)
 #define SIGN_OF(magnitude, sign) __builtin_copysignf(magnitude, sign)
-/// Minimum and maximum that keep a NaN, unlike fminf: one instruction on sm_80 and later.
+/// Minimum and maximum that keep a NaN, unlike fminf, in one instruction.
 #define MIN(a, b) __builtin_elementwise_minimum(a, b)
 #define MAX(a, b) __builtin_elementwise_maximum(a, b)
 
@@ -144,10 +144,11 @@ HELPER LogParts logParts(float x) {
   return (LogParts){exponent, {f, f * f * FMA(q, f, -0.5f)}};
 }
 
-/// Replaces the result of a logarithm where x is not a finite number above 0.
+/// Replaces the result of a logarithm where x is not a finite number above 0. Floats are compared, not bits: a kernel
+/// that flushes subnormals takes them for 0.
 HELPER float logSpecial(float result, float x) {
   float special = x == 0.0f ? -INF : x < 0.0f ? NAN : x;
-  return bitsOfF32(x) - 1u < 0x7f7fffffu ? result : special;
+  return x > 0.0f && x < INF ? result : special;
 }
 
 ROUTINE float __tilec_log_f32(float x) {
@@ -344,7 +345,7 @@ ROUTINE float __tilec_pow_f32(float x, float y) {
   float half = 0.5f * y;
   int integer = __builtin_floorf(y) == y;
   int odd = integer && __builtin_floorf(half) != half && ABS(y) < 0x1p24f;
-  if (!(bitsOfF32(a) - 1u < 0x7f7fffffu)) // x is 0, infinite or NaN
+  if (!(a > 0.0f && a < INF)) // x is 0, infinite or NaN
     result = a != a ? a : (a == 0.0f) == (y < 0.0f) ? INF : 0.0f;
   if (y != y)
     result = y;

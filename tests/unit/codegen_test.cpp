@@ -1,9 +1,12 @@
-// LINK: compiler_codegen
+// LINK: compiler_codegen MLIRParser
 //
 // LLVM IR → PTX → machine code. Tests that need the assembler are skipped where nvJitLink is not installed.
 #include "compiler/codegen/assembler.h"
 #include "compiler/codegen/elf.h"
 #include "compiler/codegen/ptx.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Parser/Parser.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include <gmock/gmock.h>
@@ -141,6 +144,29 @@ TEST(Ptx, WritesTheVersionAskedForOrTheOldestOfTheTarget) {
   auto raised = ptxOf(productKernel, "sm_100", {.version = 80});
   ASSERT_TRUE(raised);
   EXPECT_THAT(raised->text, HasSubstr(".version 8.6"));
+}
+
+TEST(Ptx, TheLlvmDialectIsTranslated) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  context.loadDialect<mlir::LLVM::LLVMDialect>();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(R"(
+    llvm.func @__tilec_sin_f32(f32) -> f32
+    llvm.func ptx_kernelcc @k(%p: !llvm.ptr<1>, %x: f32) {
+      %y = llvm.call @__tilec_sin_f32(%x) : (f32) -> f32
+      llvm.store %y, %p : f32, !llvm.ptr<1>
+      llvm.return
+    })",
+                                                        &context);
+  ASSERT_TRUE(module);
+  llvm::LLVMContext llvmContext;
+  auto translated = translate(*module, llvmContext);
+  ASSERT_TRUE(translated) << translated.error().detail;
+  EXPECT_THAT(printIr(**translated), HasSubstr("define ptx_kernel void @k"));
+  auto ptx = emitPtx(**translated, arch("sm_90"));
+  ASSERT_TRUE(ptx) << ptx.error().message;
+  // The reduction of huge angles reads its digits from constant memory.
+  EXPECT_THAT(ptx->text, HasSubstr("ld.const"));
+  EXPECT_THAT(ptx->kernels, ElementsAre("k"));
 }
 
 TEST(Ptx, BadTextIsAnErrorWithItsLine) {
