@@ -190,7 +190,8 @@ LinearLayout Assignment::coalesced(Value leader) const {
   const Wishes wish = wishes.lookup(leader);
   layout::BlockedSpec spec;
   spec.shape.assign(type.getShape().begin(), type.getShape().end());
-  spec.vector = std::max<int64_t>(1, wish.vector);
+  // Few elements: shorter vectors keep every lane at work.
+  spec.vector = std::clamp<int64_t>(type.getNumElements() / (32 * warps), 1, std::max<int64_t>(1, wish.vector));
   spec.warps = int(warps);
   int rank = int(type.getRank());
   if (wish.unitAxis >= 0)
