@@ -44,7 +44,8 @@ public:
   /// Newest PTX version it reads that LLVM writes, major × 10 + minor.
   virtual int newestPtxVersion() const = 0;
   /// Assembles a whole PTX text. Every `.entry` of the text is in the result, or this is an error. Safe to call from
-  /// several threads. Errors (Internal): the assembler refused the text, with its log as detail.
+  /// several threads. Errors: Internal, the assembler refused the text, with its log as detail; Usage, it is too old
+  /// for the architecture.
   virtual Result<Assembly> assemble(std::string_view ptx, const Arch &arch, const AssembleOptions &options = {}) = 0;
 };
 

@@ -147,6 +147,9 @@ private:
 };
 
 Result<Assembly> NvJitLink::assemble(std::string_view ptx, const Arch &arch, const AssembleOptions &options) {
+  if (arch.ptxVersion > newestPtxVersion())
+    return withHelp(usageError("{} {} does not know {}", name(), version(), arch.name),
+                    "install a newer one: `pip install --upgrade nvidia-nvjitlink`");
   std::vector<std::string> entries = entriesOfPtx(ptx);
   if (entries.empty())
     return internalError("the PTX has no kernel");
