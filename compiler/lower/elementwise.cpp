@@ -81,6 +81,46 @@ private:
   bool isSigned;
 };
 
+/// Shifts by the width or more give 0, or the sign in every bit; LLVM leaves them open.
+Value shift(KernelLowering &k, Operation *op, Value x, Value amount) {
+  Type type = x.getType();
+  Value width = k.constant(type, int64_t(type.getIntOrFloatBitWidth()));
+  if (isa<arith::ShRSIOp>(op)) {
+    Value most = k.constant(type, int64_t(type.getIntOrFloatBitWidth()) - 1);
+    return LLVM::AShrOp::create(k.b, k.loc, x, LLVM::UMinOp::create(k.b, k.loc, amount, most));
+  }
+  Value shifted = isa<arith::ShLIOp>(op) ? LLVM::ShlOp::create(k.b, k.loc, x, amount).getResult()
+                                         : LLVM::LShrOp::create(k.b, k.loc, x, amount).getResult();
+  return k.select(k.compare(LLVM::ICmpPredicate::ult, amount, width), shifted, k.constant(type, 0));
+}
+
+/// Integer power by squaring, wrapping; a negative exponent leaves 1 and -1 powers of themselves and all else 0.
+Value integerPower(KernelLowering &k, Value base, Value exponent) {
+  Type type = base.getType();
+  unsigned bits = type.getIntOrFloatBitWidth();
+  Value zero = k.constant(type, 0), one = k.constant(type, 1), result = one, square = base;
+  for (unsigned bit = 0; bit < bits; ++bit) {
+    Value used = k.bitAnd(exponent, k.constantBits(type, APInt::getOneBitSet(bits, bit)));
+    result = k.select(k.compare(LLVM::ICmpPredicate::ne, used, zero), k.mul(result, square), result);
+    if (bit + 1 < bits)
+      square = k.mul(square, square);
+  }
+  // |base| is 1 exactly when base + 1 is 0 or 2.
+  Value unit = k.compare(LLVM::ICmpPredicate::eq, k.bitAnd(k.add(base, one), k.constant(type, -3)), zero);
+  Value negative = k.compare(LLVM::ICmpPredicate::slt, exponent, zero);
+  return k.select(
+      LLVM::OrOp::create(k.b, k.loc, unit, LLVM::XOrOp::create(k.b, k.loc, negative, k.constant(k.i1(), 1))), result,
+      zero);
+}
+
+/// Subnormals of an f32 become zeros of their sign.
+Value flush(KernelLowering &k, Value value) {
+  APInt one = APFloat(1.0f).bitcastToAPInt();
+  return value.getType().isF32()
+             ? k.intrinsic("llvm.nvvm.mul.rn.ftz.f", value.getType(), {value, k.constantBits(value.getType(), one)})
+             : value;
+}
+
 /// One element of an operation; no value for an unknown operation.
 Value lowerElement(KernelLowering &k, Operation *op, Type type, ValueRange v) {
   OpBuilder &b = k.b;
@@ -133,6 +173,10 @@ Value lowerElement(KernelLowering &k, Operation *op, Type type, ValueRange v) {
     APInt infinity = APFloat::getInf(floatType.getFloatSemantics()).bitcastToAPInt();
     return LLVM::FCmpOp::create(b, k.loc, LLVM::FCmpPredicate::oeq, magnitude, k.constantBits(floatType, infinity));
   }
+  if (isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op))
+    return shift(k, op, v[0], v[1]);
+  if (isa<math::IPowIOp>(op))
+    return integerPower(k, v[0], v[1]);
   if (isa<math::AbsIOp>(op)) {
     Value zero = k.constant(type, 0);
     Value negative = k.compare(LLVM::ICmpPredicate::slt, v[0], zero);
@@ -164,17 +208,20 @@ LogicalResult KernelLowering::lowerElementwise(Operation *op) {
   if (op->getNumResults() != 1)
     return op->emitOpError("has no lowering");
   Type type = scalarType(getElementTypeOrSelf(op->getResult(0).getType()));
+  bool ftz = op->hasAttr("tile.ftz");
   Registers registers;
   for (unsigned i = 0; i < registerCount(op->getResult(0).getType()); ++i) {
     SmallVector<Value> operands;
     for (Value operand : op->getOperands()) {
       const Registers &all = get(operand);
       operands.push_back(isa<RankedTensorType>(operand.getType()) ? all[i] : all.front());
+      if (ftz)
+        operands.back() = flush(*this, operands.back());
     }
     Value element = lowerElement(*this, op, type, operands);
     if (!element)
       return op->emitOpError("has no lowering");
-    registers.push_back(element);
+    registers.push_back(ftz ? flush(*this, element) : element);
   }
   set(op->getResult(0), std::move(registers));
   return success();
