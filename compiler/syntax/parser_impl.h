@@ -181,7 +181,7 @@ private:
   /// Remembers the first block whose braces stand at different indentations.
   void checkIndent(Span open, const Token &close);
 
-  // -- expressions (parser_expr.cpp)
+  // -- expressions (parser_expr.cpp, parser_operand.cpp)
   ExprPtr parseExpr() { return parseBinary(0); }
   ExprPtr parseSum();
   ExprPtr parseBinary(int minPrecedence);
