@@ -45,7 +45,7 @@ struct TuneDecl {
 struct KernelInterface {
   std::string name, doc;
   std::vector<ParamDecl> params;
-  std::vector<ArraySpec> arrays; ///< dtype of an array of parametric dtype: see arrayDTypes
+  std::vector<ArraySpec> arrays;       ///< dtype of an array of parametric dtype: see arrayDTypes
   std::vector<LaunchExpr> arrayDTypes; ///< literal dtype or a parameter's name, one per array
   std::vector<ScalarSpec> scalars;
   std::vector<LaunchExpr> scalarDTypes;
@@ -54,6 +54,7 @@ struct KernelInterface {
   std::vector<Condition> requirements;
   std::array<LaunchExpr, 3> grid;
   int gridRank = 1;
+  bool contract = false, index64 = false; ///< options
   std::vector<HintDecl> hints;
   std::vector<TuneDecl> tunes;
   Span span;
@@ -64,7 +65,7 @@ struct Bindings {
   std::map<std::string, LaunchValue, std::less<>> defines; ///< -D: parameters, extents (folded), scalars do not fold
   /// Extents and scalars of one problem, known but not folded: parameter defaults and domains may depend on them.
   std::map<std::string, LaunchValue, std::less<>> problem;
-  std::map<std::string, int64_t> hints;                    ///< "occupancy" or "a.load.latency"
+  std::map<std::string, int64_t> hints; ///< "occupancy" or "a.load.latency"
   const Arch *arch = nullptr;
 };
 

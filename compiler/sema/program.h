@@ -40,35 +40,80 @@ enum class ReduceOp : uint8_t { Sum, Prod, Min, Max, Any, All };
 enum class Padding : uint8_t { None, Zero, NegZero, NaN, Inf, NegInf };
 
 // What each instruction carries beside its operands.
-struct ConstInst { uint64_t bits; };                 ///< rank-0 value in the storage encoding of its dtype
-struct ArangeInst { uint64_t start, step; };         ///< bits of the result's dtype
-struct BlockIdInst { int axis; };
-struct NumBlocksInst { int axis; };
-struct ArrayArgInst { size_t index; };               ///< Program::arrays[index] as an array value
-struct ScalarArgInst { size_t index; };              ///< Program::scalars[index]
-struct SymbolInst { std::string name; };             ///< an extent or stride symbol, i32 or i64
-struct ExtentInst { int axis; };                     ///< operand: an array
-struct UnaryInst { UnaryOp op; bool approx = false; bool ftz = false; };
-struct BinaryInst { BinaryOp op; bool approx = false; bool ftz = false; bool propagateNan = false; };
-struct FmaInst {};                                   ///< operands a, b, c
-struct CompareInst { CompareOp op; };
-struct SelectInst {};                                ///< operands condition, then, else
-struct ConvertInst { Rounding rounding; bool saturate; };
-struct BroadcastInst {};                             ///< equal ranks or a scalar operand; the type says to what
-struct ReshapeInst {};                               ///< row-major order kept; inserts and removes axes of extent 1
-struct ReduceInst { ReduceOp op; std::vector<int64_t> axes; bool propagateNan = false; }; ///< axes removed
-struct ViewInst { std::vector<int64_t> step, axes; Padding padding; };
-struct NumTilesInst { int axis; };
-struct LoadInst { size_t site; bool inBounds; };     ///< operands view, indices
-struct StoreInst { size_t site; bool inBounds; };    ///< operands view, indices, value
-struct IfInst {};                                    ///< operand condition; blocks then, else; results = yielded
-struct ForInst {};                                   ///< operands lower, upper, step, carried…; block(i, carried…)
-struct YieldInst {};                                 ///< ends a block of If or For
+struct ConstInst {
+  uint64_t bits;
+}; ///< rank-0 value in the storage encoding of its dtype
+struct ArangeInst {
+  uint64_t start, step;
+}; ///< bits of the result's dtype
+struct BlockIdInst {
+  int axis;
+};
+struct NumBlocksInst {
+  int axis;
+};
+struct ArrayArgInst {
+  size_t index;
+}; ///< Program::arrays[index] as an array value
+struct ScalarArgInst {
+  size_t index;
+}; ///< Program::scalars[index]
+struct SymbolInst {
+  std::string name;
+}; ///< an extent or stride symbol, i32 or i64
+struct ExtentInst {
+  int axis;
+}; ///< operand: an array
+struct UnaryInst {
+  UnaryOp op;
+  bool approx = false;
+  bool ftz = false;
+};
+struct BinaryInst {
+  BinaryOp op;
+  bool approx = false;
+  bool ftz = false;
+  bool propagateNan = false;
+};
+struct FmaInst {}; ///< operands a, b, c
+struct CompareInst {
+  CompareOp op;
+};
+struct SelectInst {}; ///< operands condition, then, else
+struct ConvertInst {
+  Rounding rounding;
+  bool saturate;
+};
+struct BroadcastInst {}; ///< equal ranks or a scalar operand; the type says to what
+struct ReshapeInst {};   ///< row-major order kept; inserts and removes axes of extent 1
+struct ReduceInst {
+  ReduceOp op;
+  std::vector<int64_t> axes;
+  bool propagateNan = false;
+}; ///< axes removed
+struct ViewInst {
+  std::vector<int64_t> step, axes;
+  Padding padding;
+};
+struct NumTilesInst {
+  int axis;
+};
+struct LoadInst {
+  size_t site;
+  bool inBounds;
+}; ///< operands view, indices
+struct StoreInst {
+  size_t site;
+  bool inBounds;
+};                   ///< operands view, indices, value
+struct IfInst {};    ///< operand condition; blocks then, else; results = yielded
+struct ForInst {};   ///< operands lower, upper, step, carried…; block(i, carried…)
+struct YieldInst {}; ///< ends a block of If or For
 
-using Payload = std::variant<ConstInst, ArangeInst, BlockIdInst, NumBlocksInst, ArrayArgInst, ScalarArgInst, SymbolInst,
-                             ExtentInst, UnaryInst, BinaryInst, FmaInst, CompareInst, SelectInst, ConvertInst,
-                             BroadcastInst, ReshapeInst, ReduceInst, ViewInst, NumTilesInst, LoadInst, StoreInst, IfInst,
-                             ForInst, YieldInst>;
+using Payload =
+    std::variant<ConstInst, ArangeInst, BlockIdInst, NumBlocksInst, ArrayArgInst, ScalarArgInst, SymbolInst, ExtentInst,
+                 UnaryInst, BinaryInst, FmaInst, CompareInst, SelectInst, ConvertInst, BroadcastInst, ReshapeInst,
+                 ReduceInst, ViewInst, NumTilesInst, LoadInst, StoreInst, IfInst, ForInst, YieldInst>;
 
 struct Inst;
 /// A run of instructions; `params` are values defined at its head.
@@ -100,8 +145,8 @@ struct Program {
   std::vector<ArraySpec> arrays; ///< extents with parameters replaced
   std::vector<ScalarSpec> scalars;
   std::vector<std::string> symbols;
-  std::map<std::string, int64_t> folded;          ///< symbols fixed by -D
-  std::map<std::string, LaunchValue> parameters;  ///< every compile-time parameter with its value
+  std::map<std::string, int64_t> folded;         ///< symbols fixed by -D
+  std::map<std::string, LaunchValue> parameters; ///< every compile-time parameter with its value
   std::vector<std::pair<std::string, LaunchExpr>> lets;
   std::vector<Condition> requirements;
   std::array<LaunchExpr, 3> grid;

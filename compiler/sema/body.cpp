@@ -1,0 +1,159 @@
+// A kernel's body: the names its signature gives, and compile-time constants of the file.
+#include "compiler/sema/checker.h"
+
+namespace tilec::sema {
+
+const Value &Checker::constant(const syntax::ConstDecl &decl) {
+  if (auto it = constants.find(&decl); it != constants.end())
+    return it->second;
+  if (!evaluating.insert(&decl).second) {
+    report(Diag::ConstCycle, decl.name.span, fmt::format("the constant '{}' is made of itself", decl.name.text));
+    return constants[&decl] = Value::error();
+  }
+  // A constant sees the file's names alone, wherever it is used.
+  Scope fileScope;
+  Frame fileFrame;
+  Scope *outerScope = std::exchange(scope, &fileScope);
+  Frame *outerFrame = std::exchange(frame, &fileFrame);
+  auto outerCalls = std::exchange(calls, {});
+  auto outerVars = std::exchange(variables, {});
+  Value value;
+  {
+    Block unused; // what is no compile-time value is refused, and its instructions with it
+    Builder::Into into(builder, unused);
+    value = expr(*decl.value);
+  }
+  if (!needConst(value, decl.value->span, fmt::format("the constant '{}'", decl.name.text)))
+    value = Value::error();
+  if (decl.type && !value.isError() && !annotated(*decl.type, value, decl.value->span, decl.name.text, false))
+    value = Value::error();
+  scope = outerScope;
+  frame = outerFrame;
+  calls = std::move(outerCalls);
+  variables = std::move(outerVars);
+  evaluating.erase(&decl);
+  return constants[&decl] = std::move(value);
+}
+
+/// Value of a parameter or of a clause `let` that only parameters decide.
+static Value valueOf(const LaunchValue &value) {
+  if (auto *i = std::get_if<int64_t>(&value))
+    return Value::ofInt(*i);
+  if (auto *d = std::get_if<double>(&value))
+    return Value::ofFloat(*d);
+  if (auto *b = std::get_if<bool>(&value))
+    return Value::ofBool(*b);
+  return Value::ofDType(std::get<DType>(value));
+}
+
+Value Checker::symbolValue(const std::string &name, Span span, std::string reason) {
+  Type type{TypeKind::Tile, indexType(), {}, 0};
+  const Origin *why = origin(span, std::move(reason));
+  // A symbol fixed by -D is a constant of the program, but never a compile-time value of the language.
+  if (auto it = program.folded.find(name); it != program.folded.end())
+    return Value::tile(builder.emit(ConstInst{encodeInt(type.dtype, it->second)}, {}, type, span), type, why);
+  return Value::tile(builder.emit(SymbolInst{name}, {}, type, span), type, why);
+}
+
+Value Checker::symbolOf(Binding &binding, Span span) {
+  if (binding.value.is(ValueKind::Tuple)) { // a clause `let` of a tuple
+    std::vector<Value> parts;
+    for (size_t i = 0; i < binding.value.elements.size(); ++i) {
+      Binding part;
+      part.name = fmt::format("{}.{}", binding.name, i);
+      part.span = binding.span;
+      part.value = binding.value.elements[i];
+      parts.push_back(symbolOf(part, span));
+    }
+    return Value::tuple(std::move(parts));
+  }
+  if (binding.value.isConst())
+    return binding.value;
+  bool isExtent = std::ranges::find(program.symbols, binding.name) != program.symbols.end();
+  if (isExtent)
+    return symbolValue(binding.name, span,
+                       fmt::format("'{}' is an extent or stride, known only at a launch", binding.name));
+  auto it = std::ranges::find(program.lets, binding.name, &std::pair<std::string, LaunchExpr>::first);
+  if (it == program.lets.end())
+    return Value::error();
+  std::string reason = fmt::format("'{}' is computed at each launch", binding.name);
+  LaunchEnv env;
+  for (const auto &[name, value] : program.folded)
+    env.values[name] = value;
+  for (const auto &[name, expr] : program.lets)
+    if (LaunchExpr known = substitute(expr, env); known.isLiteral())
+      env.values[name] = known.literal;
+  LaunchExpr folded = substitute(it->second, env);
+  auto *number = folded.isLiteral() ? std::get_if<int64_t>(&folded.literal) : nullptr;
+  Type type{TypeKind::Tile, indexType(), {}, 0};
+  if (number)
+    return Value::tile(builder.emit(ConstInst{encodeInt(type.dtype, *number)}, {}, type, span), type,
+                       origin(span, std::move(reason)));
+  if (!integerLets.contains(binding.name))
+    return notBuilt(span, "a clause 'let' that is no integer, used in the body,");
+  return symbolValue(binding.name, span, std::move(reason));
+}
+
+void Checker::checkBody(const syntax::KernelDecl &kernel, const KernelInterface &interface) {
+  Scope signature;
+  Frame whole;
+  whole.isKernel = true;
+  scope = &signature;
+  frame = &whole;
+  auto add = [&](const std::string &name, Span span, NameKind kind, Value value) {
+    auto binding = std::make_unique<Binding>();
+    binding->name = name;
+    binding->kind = kind;
+    binding->span = span;
+    binding->value = std::move(value);
+    signature.names.push_back(std::move(binding));
+  };
+  for (const std::string &symbol : program.symbols) {
+    Span span = kernel.span;
+    add(symbol, span, NameKind::Symbol, Value::tile(0, Type{TypeKind::Tile, indexType(), {}, 0}, nullptr));
+  }
+  for (size_t i = 0; i < interface.params.size(); ++i)
+    add(interface.params[i].name, interface.params[i].span, NameKind::Param,
+        valueOf(program.parameters.at(interface.params[i].name)));
+  for (const syntax::KernelArg &arg : kernel.args) {
+    for (size_t i = 0; i < program.arrays.size(); ++i)
+      if (program.arrays[i].name == arg.name.text) {
+        Value array;
+        array.kind = ValueKind::Array;
+        array.type = Type{TypeKind::Array, program.arrays[i].dtype, {}, int(program.arrays[i].extents.size())};
+        array.root = i;
+        add(arg.name.text, arg.name.span, NameKind::Array, std::move(array));
+      }
+    for (size_t i = 0; i < program.scalars.size(); ++i)
+      if (program.scalars[i].name == arg.name.text) {
+        Value scalar = Value::tile(
+            0, Type{TypeKind::Tile, program.scalars[i].dtype, {}, 0},
+            origin(arg.name.span, fmt::format("'{}' is a scalar argument, known only at a launch", arg.name.text)));
+        scalar.root = i;
+        add(arg.name.text, arg.name.span, NameKind::Scalar, std::move(scalar));
+      }
+  }
+  for (const auto &[name, expr] : program.lets) {
+    // Elements of a tuple stand as `name.0`, `name.1`: they are seen through one binding of the name.
+    size_t dot = name.find('.');
+    Value value =
+        expr.isLiteral() ? valueOf(expr.literal) : Value::tile(0, Type{TypeKind::Tile, indexType(), {}, 0}, nullptr);
+    if (dot == std::string::npos) {
+      add(name, kernel.name.span, NameKind::Symbol, std::move(value));
+      continue;
+    }
+    std::string base = name.substr(0, dot);
+    Binding *known = signature.findHere(base);
+    if (!known) {
+      add(base, kernel.name.span, NameKind::Symbol, Value::tuple({}));
+      known = signature.findHere(base);
+    }
+    known->value.elements.push_back(std::move(value));
+  }
+  block(*kernel.body, false);
+  scope = nullptr;
+  frame = nullptr;
+  nameSites();
+}
+
+} // namespace tilec::sema

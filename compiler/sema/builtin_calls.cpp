@@ -1,0 +1,192 @@
+// Calls of built-ins: arguments sorted by the signature, then the handler of the row.
+#include "compiler/base/text.h"
+#include "compiler/sema/checker.h"
+
+namespace tilec::sema {
+
+/// Keywords whose value is a word of its own, not an expression.
+static constexpr std::string_view wordParams[] = {"site", "rounding", "order", "scope", "combine"};
+
+const BoundArg *BuiltinCall::find(std::string_view param) const {
+  const std::vector<BoundArg> &list = many(param);
+  return list.empty() ? nullptr : &list[0];
+}
+
+const std::vector<BoundArg> &BuiltinCall::many(std::string_view param) const {
+  static const std::vector<BoundArg> none;
+  for (size_t i = 0; i < params.size(); ++i)
+    if (params[i].name == param)
+      return args[i];
+  return none;
+}
+
+Value Checker::later(BuiltinCall &call) {
+  return notBuilt(call.expr->callee.span, fmt::format("'{}'", call.info->name));
+}
+
+Value Checker::query(BuiltinCall &call) { return unknownMethod(call.expr->callee, call.receiver); }
+
+Value Checker::callBuiltin(int index, const syntax::CallExpr &e, const Value *receiver) {
+  using Handler = Value (Checker::*)(BuiltinCall &);
+  static constexpr Handler handlers[] = {
+#define BUILTIN(name, receiver, group, status, handler, signature, doc) &Checker::handler,
+#include "compiler/sema/builtins.def"
+  };
+  BuiltinCall call;
+  call.info = &allBuiltins()[size_t(index)];
+  call.expr = &e;
+  call.span = e.span;
+  if (receiver) {
+    call.receiver = *receiver;
+    call.receiverSpan = e.receiver->span;
+  }
+  // What is not built is one error, whatever its arguments are.
+  if (call.info->status == BuiltinStatus::Later)
+    return later(call);
+  bool ownArguments = call.info->name == "by_arch";
+  if (!ownArguments && !bindArgs(call))
+    return Value::error();
+  return (this->*handlers[index])(call);
+}
+
+bool Checker::bindArgs(BuiltinCall &call) {
+  const syntax::CallExpr &e = *call.expr;
+  BuiltinSignature signature = parseSignature(call.info->signature);
+  call.params = std::move(signature.params);
+  call.args.resize(call.params.size());
+  std::string usage = fmt::format("the form is '{}'", call.info->signature);
+  bool good = true;
+  auto wrong = [&](Diag diag, Span span, std::string message, std::string help = "") {
+    report(diag, span, std::move(message), help.empty() ? usage : std::move(help));
+    good = false;
+  };
+
+  if (signature.takesDType && e.constArgs.size() == 1) {
+    call.dtype = constDType(expr(*e.constArgs[0]), e.constArgs[0]->span, "the dtype between '<' and '>'");
+    good &= call.dtype.has_value();
+  } else if (!e.constArgs.empty()) {
+    wrong(Diag::WrongArguments, e.constArgs.back()->span,
+          fmt::format("'{}' takes {} between '<' and '>'", call.info->name,
+                      signature.takesDType ? "one dtype" : "nothing"));
+  }
+
+  auto bind = [&](size_t param, const syntax::Arg &arg) {
+    BoundArg bound{Value::unit(), arg.value->span, arg.value.get(), &arg};
+    bool isWord = std::ranges::find(wordParams, call.params[param].name) != std::end(wordParams);
+    if (!isWord) {
+      bound.value = expr(*arg.value);
+      good &= usable(bound.value, bound.span);
+    }
+    bool isHint = call.params[param].name == "latency" || call.params[param].name == "allow_tma";
+    if (arg.domain && !isHint)
+      wrong(Diag::WrongArguments, arg.domain->span, fmt::format("'{}' takes no domain", call.params[param].name),
+            "domains stand behind hints, which tuning may choose");
+    call.args[param].push_back(std::move(bound));
+  };
+
+  size_t first = 0;
+  if (e.receiver && call.info->receiver == Receiver::Tile) {
+    call.args[0].push_back({call.receiver, call.receiverSpan, e.receiver.get(), nullptr});
+    first = 1;
+  }
+  size_t last = first, variadic = size_t(-1), positional = 0;
+  for (; last < call.params.size() && !call.params[last].keywordOnly; ++last)
+    if (call.params[last].variadic)
+      variadic = last;
+  for (const syntax::Arg &arg : e.args)
+    positional += !arg.name;
+  // A parameter of any number takes what the ones around it leave.
+  size_t fixed = last - first - (variadic != size_t(-1));
+  size_t many = positional > fixed ? positional - fixed : 0;
+  size_t next = first, taken = 0;
+  for (const syntax::Arg &arg : e.args) {
+    if (arg.name) {
+      size_t param = 0;
+      while (param < call.params.size() && (call.params[param].name != arg.name->text || call.params[param].variadic))
+        ++param;
+      if (param == call.params.size()) {
+        std::vector<std::string> known;
+        for (const BuiltinParam &p : call.params)
+          if (!p.variadic && (p.keywordOnly || p.optional))
+            known.push_back(p.name);
+        wrong(Diag::UnknownArgument, arg.name->span,
+              fmt::format("'{}' has no keyword '{}'", call.info->name, arg.name->text),
+              known.empty() ? "" : suggest(arg.name->text, known));
+      } else if (!call.args[param].empty()) {
+        wrong(Diag::WrongArguments, arg.span, fmt::format("'{}' is given twice", arg.name->text));
+      } else {
+        bind(param, arg);
+      }
+      continue;
+    }
+    while (next == variadic && taken == many)
+      ++next, taken = 0;
+    if (next >= last) {
+      wrong(Diag::WrongArguments, arg.span, fmt::format("'{}' takes no further argument", call.info->name));
+      break;
+    }
+    bind(next, arg);
+    if (next == variadic)
+      ++taken;
+    else
+      ++next;
+  }
+  for (size_t i = 0; i < call.params.size(); ++i)
+    if (call.args[i].empty() && !call.params[i].variadic && !call.params[i].optional &&
+        !(call.info->receiver == Receiver::Tile && call.params[i].name == "y" && call.params.size() > 2 &&
+          call.params[2].name == "axis")) // min and max of one tile reduce it
+      wrong(Diag::WrongArguments, e.span,
+            fmt::format("'{}' needs the argument '{}'", call.info->name, call.params[i].name));
+  return good;
+}
+
+std::optional<bool> Checker::flag(BuiltinCall &call, std::string_view param) {
+  const BoundArg *arg = call.find(param);
+  if (!arg)
+    return param == "check_bounds";
+  return constBool(arg->value, arg->span, fmt::format("'{}'", param));
+}
+
+Rounding Checker::roundingOf(BuiltinCall &call, bool &ok) {
+  const BoundArg *arg = call.find("rounding");
+  if (!arg)
+    return Rounding::NearestEven;
+  static const std::vector<std::string> words = {"rn", "rz", "rm", "rp"};
+  auto *name = syntax::dynAs<syntax::NameExpr>(arg->expr);
+  auto it = name ? std::ranges::find(words, name->name) : words.end();
+  if (it == words.end()) {
+    report(Diag::UnknownArgument, arg->span, "this is no rounding",
+           "rn: to nearest, ties to even; rz: towards zero; rm: down; rp: up");
+    ok = false;
+    return Rounding::NearestEven;
+  }
+  constexpr Rounding all[] = {Rounding::NearestEven, Rounding::Zero, Rounding::Down, Rounding::Up};
+  Rounding rounding = all[it - words.begin()];
+  if (rounding == Rounding::Down || rounding == Rounding::Up) {
+    notBuilt(arg->span, fmt::format("'rounding = {}'", *it));
+    ok = false;
+  }
+  return rounding;
+}
+
+Value Checker::callStaticAssert(BuiltinCall &call) {
+  const BoundArg &c = *call.find("c");
+  auto holds = constBool(c.value, c.span, "the condition of 'static_assert'");
+  if (!holds)
+    return Value::error();
+  if (*holds)
+    return Value::unit();
+  const BoundArg *text = call.find("text");
+  if (text && !text->value.is(ValueKind::String))
+    return fail(Diag::ConstantKind, text->span,
+                fmt::format("the text of 'static_assert' is a string, not {}", typeName(text->value)));
+  return fail(Diag::StaticAssert, call.span,
+              text ? fmt::format("static_assert: {}", text->value.text) : fmt::format("'{}' is false", textOf(c.span)));
+}
+
+Value Checker::callClauseOnly(BuiltinCall &call) {
+  return fail(Diag::LaunchExpression, call.span, fmt::format("'{}' has no value here", call.info->name),
+              std::string(call.info->doc));
+}
+
+} // namespace tilec::sema

@@ -1,0 +1,215 @@
+// Grid, queries and factories.
+#include "compiler/base/text.h"
+#include "compiler/sema/checker.h"
+#include <bit>
+
+namespace tilec::sema {
+
+Value Checker::callGrid(BuiltinCall &call) {
+  const BoundArg &arg = *call.find("axis");
+  auto axis = axisOf(arg, 3, false);
+  if (!axis)
+    return Value::error();
+  Type type{TypeKind::Tile, indexType(), {}, 0};
+  bool isBid = call.info->name == "bid";
+  Payload payload = isBid ? Payload(BlockIdInst{int(*axis)}) : Payload(NumBlocksInst{int(*axis)});
+  return Value::tile(builder.emit(payload, {}, type, call.span), type,
+                     origin(call.span, fmt::format("'{}' is known only at run time", call.info->name)));
+}
+
+Value Checker::queryOf(std::string_view name, const Value &object, Span span) {
+  auto real = [](double v) { return Value::ofFloat(v); };
+  if (name == "dtype") {
+    if (!object.isUntyped())
+      return Value::ofDType(object.is(ValueKind::Typed) ? object.dtype : object.type.dtype);
+    auto dtype = defaultDType(object);
+    return dtype ? Value::ofDType(*dtype) : fail(dtype.error(), span);
+  }
+  if (name == "rank")
+    return Value::ofInt(object.is(ValueKind::Array)  ? object.type.rank
+                        : object.is(ValueKind::View) ? int64_t(object.type.shape.size())
+                                                     : int64_t(shapeOf(object).size()));
+  DType t = object.dtype;
+  if (name == "bits")
+    return Value::ofInt(info(t).bits);
+  if (name == "is_float")
+    return Value::ofBool(isFloat(t));
+  if (name == "is_signed")
+    return Value::ofBool(info(t).isSigned);
+  if (name == "eps")
+    return isFloat(t)
+               ? real(epsilon(t))
+               : fail(Diag::UnknownMember, span, fmt::format("'{}' is no float dtype and has no eps", tilec::name(t)));
+  if (t == DType::bool_)
+    return fail(Diag::UnknownMember, span, fmt::format("'bool' has no {}", name));
+  bool max = name == "max";
+  if (isFloat(t))
+    return real(max ? maxFinite(t) : lowestFinite(t));
+  return Value::ofInt(max ? BigInt(maxInt(t)) : BigInt(minInt(t)));
+}
+
+Value Checker::callTileShape(BuiltinCall &call) {
+  const BoundArg &x = *call.find("x"), &arg = *call.find("axis");
+  if (!x.value.isTileLike())
+    return fail(Diag::OperandType, x.span, fmt::format("'shape' takes a tile, not {}", typeName(x.value)));
+  auto axis = axisOf(arg, int64_t(shapeOf(x.value).size()), false);
+  return axis ? Value::ofInt(shapeOf(x.value)[size_t(*axis)]) : Value::error();
+}
+
+Value Checker::callViewTile(BuiltinCall &call) {
+  auto axis = axisOf(*call.find("axis"), int64_t(call.receiver.type.shape.size()), false);
+  return axis ? Value::ofInt(call.receiver.type.shape[size_t(*axis)]) : Value::error();
+}
+
+Value Checker::extentOf(const Value &array, int axis, Span span) {
+  const LaunchExpr &extent = program.arrays[array.root].extents[size_t(axis)];
+  const std::string &name = program.arrays[array.root].name;
+  std::string reason = fmt::format("extent {} of '{}' is known only at a launch", axis, name);
+  if (extent.op == LaunchOp::Symbol)
+    return symbolValue(extent.symbol, span, std::move(reason));
+  Type type{TypeKind::Tile, indexType(), {}, 0};
+  return Value::tile(builder.emit(ExtentInst{axis}, {array.id}, type, span), type, origin(span, std::move(reason)));
+}
+
+Value Checker::callArrayShape(BuiltinCall &call) {
+  auto axis = axisOf(*call.find("axis"), call.receiver.type.rank, false);
+  return axis ? extentOf(call.receiver, int(*axis), call.span) : Value::error();
+}
+
+Value Checker::callPow2(BuiltinCall &call) {
+  const BoundArg &arg = *call.find("n");
+  auto n = constInt(arg.value, arg.span, fmt::format("the argument of '{}'", call.info->name));
+  if (!n)
+    return Value::error();
+  std::string_view name = call.info->name;
+  bool positive = *n > 0;
+  if (name == "is_pow2")
+    return Value::ofBool(positive && std::has_single_bit(uint64_t(*n)));
+  if (name == "next_pow2")
+    return Value::ofInt(!positive                 ? BigInt(1)
+                        : *n > (int64_t(1) << 62) ? BigInt(1) << 63
+                                                  : BigInt(std::bit_ceil(uint64_t(*n))));
+  if (!positive)
+    return fail(Diag::ConstantArithmetic, arg.span, fmt::format("'{}' takes a positive integer, not {}", name, *n));
+  return Value::ofInt(name == "ilog2" ? int64_t(std::bit_width(uint64_t(*n))) - 1
+                                      : int64_t(std::bit_floor(uint64_t(*n))));
+}
+
+Value Checker::callByArch(BuiltinCall &call) {
+  Value chosen = Value::error();
+  bool found = false, good = true;
+  std::vector<std::string> known = {"default"};
+  for (const Arch &a : allArchs())
+    known.emplace_back(a.name);
+  for (const syntax::Arg &arg : call.expr->args) {
+    if (!arg.name || std::ranges::find(known, arg.name->text) == known.end()) {
+      report(Diag::UnknownArch, arg.name ? arg.name->span : arg.span,
+             arg.name ? fmt::format("there is no architecture '{}'", arg.name->text)
+                      : "'by_arch' takes a value for each architecture by name",
+             arg.name ? suggest(arg.name->text, known) : "");
+      good = false;
+      continue;
+    }
+    Value value = expr(*arg.value);
+    good &= needConst(value, arg.value->span, "a value of 'by_arch'");
+    bool exact = arch && arg.name->text == arch->name;
+    if (exact || (!found && arg.name->text == "default")) {
+      chosen = value;
+      found = true;
+    }
+    if (exact)
+      break;
+  }
+  if (good && !found)
+    return fail(Diag::UnknownArch, call.span,
+                fmt::format("'by_arch' has no value for {} and no default", arch ? arch->name : "this architecture"),
+                "add 'default = …'");
+  return good ? chosen : Value::error();
+}
+
+//===--------------------------------------------------------------------------------------------------------------===//
+// Factories
+//===--------------------------------------------------------------------------------------------------------------===//
+
+Value Checker::callFill(BuiltinCall &call) {
+  if (!call.dtype)
+    return fail(Diag::WrongArguments, call.expr->callee.span, fmt::format("'{}' needs a dtype", call.info->name),
+                fmt::format("write '{}<f32>(…)'", call.info->name));
+  auto shape = tileShape(call.many("shape"), call.span);
+  if (!shape)
+    return Value::error();
+  DType t = *call.dtype;
+  const BoundArg *given = call.find("value");
+  Value value = Value::ofInt(call.info->name == "ones");
+  Span span = call.span;
+  if (given) {
+    value = given->value;
+    span = given->span;
+    if (value.isTileLike() && !shapeOf(value).empty())
+      return fail(Diag::OperandType, span, fmt::format("'full' repeats a scalar, not {}", typeName(value)),
+                  "repeat a tile with 'broadcast(x, shape…)'");
+  } else if (t == DType::bool_) {
+    value = Value::ofBool(call.info->name == "ones");
+  }
+  if (shape->empty() && value.isConstScalar()) {
+    Folded typed = value.isUntyped() ? giveDType(value, t) : Folded(value);
+    if (!typed)
+      return fail(typed.error(), span);
+    if (typed->dtype == t)
+      return *typed;
+  }
+  value = storable(value, t, span, "a tile");
+  if (value.isError())
+    return value;
+  Value result = broadcastTo(value, *shape, call.span);
+  result.origin = origin(call.span, fmt::format("'{}' makes a tile, which is a run-time value", call.info->name));
+  return result;
+}
+
+Value Checker::callArange(BuiltinCall &call) {
+  DType t = call.dtype.value_or(DType::i32);
+  if (!hasArithmetic(t) || t == DType::bool_)
+    return fail(Diag::OperandType, call.expr->constArgs[0]->span,
+                fmt::format("'arange' counts in integers or floats with arithmetic, not in {}", name(t)));
+  auto shape = tileShape(call.many("n"), call.span);
+  if (!shape)
+    return Value::error();
+  if (shape->size() != 1)
+    return fail(Diag::WrongRank, call.span, "'arange' makes a tile of rank 1");
+  Value start = Value::ofInt(0), step = Value::ofInt(1);
+  Span startSpan = call.span, stepSpan = call.span;
+  if (const BoundArg *arg = call.find("start"))
+    start = arg->value, startSpan = arg->span;
+  if (const BoundArg *arg = call.find("step")) {
+    step = arg->value, stepSpan = arg->span;
+    if (!needConst(step, stepSpan, "the step of 'arange'"))
+      return Value::error();
+  }
+  if (!start.isTileLike() || !shapeOf(start).empty())
+    return fail(Diag::OperandType, startSpan,
+                fmt::format("the start of 'arange' is a scalar, not {}", typeName(start)));
+  Type type{TypeKind::Tile, t, *shape, 0};
+  const Origin *why = origin(call.span, "'arange' makes a tile, which is a run-time value");
+  auto typed = [&](const Value &v, Span span) -> Value {
+    if (v.isUntyped()) {
+      Folded folded = giveDType(v, t);
+      return folded ? *folded : fail(folded.error(), span);
+    }
+    return dtypeOf(v) == t ? v : storable(v, t, span, "'arange'");
+  };
+  start = typed(start, startSpan);
+  step = typed(step, stepSpan);
+  if (start.isError() || step.isError())
+    return Value::error();
+  if (isInt(t) && start.is(ValueKind::Typed) && step.is(ValueKind::Typed))
+    return Value::tile(builder.emit(ArangeInst{start.bits, step.bits}, {}, type, call.span), type, why);
+  // Floats, and starts known only at run time: start + i * step, element by element.
+  Type counted = type;
+  counted.dtype = isInt(t) ? t : DType::i32;
+  Value count = Value::tile(builder.emit(ArangeInst{0, 1}, {}, counted, call.span), counted, why);
+  count = convertTo(count, t, call.span);
+  Value scaled = binary(BinaryOp::Mul, count, call.span, step, stepSpan, call.span);
+  return binary(BinaryOp::Add, scaled, call.span, start, startSpan, call.span);
+}
+
+} // namespace tilec::sema

@@ -1,0 +1,259 @@
+// Calls: functions of the program by inlining, built-ins by their table.
+#include "compiler/base/text.h"
+#include "compiler/sema/checker.h"
+
+namespace tilec::sema {
+
+using syntax::CallExpr;
+using syntax::FnDecl;
+
+std::vector<std::string> Checker::visibleFns() const {
+  std::vector<std::string> result;
+  for (Scope *s = scope; s; s = s->parent)
+    for (const auto &fn : s->fns)
+      result.push_back(fn.decl->name.text);
+  for (const auto &[name, decl] : names.fns)
+    result.push_back(name);
+  for (const BuiltinInfo &row : allBuiltins())
+    if (row.receiver == Receiver::Free || row.receiver == Receiver::Tile)
+      result.emplace_back(row.name);
+  return result;
+}
+
+Value Checker::callExpr(const CallExpr &e, bool wanted) {
+  const std::string &name = e.callee.text;
+  if (e.receiver) {
+    auto *word = syntax::dynAs<syntax::NameExpr>(e.receiver);
+    if (word && word->name == "target" && !(scope && scope->find("target").first))
+      return targetQuery(e);
+    Value receiver = expr(*e.receiver);
+    if (!usable(receiver, e.receiver->span))
+      return Value::error();
+    Receiver kind = receiver.is(ValueKind::Array)  ? Receiver::Array
+                    : receiver.is(ValueKind::View) ? Receiver::View
+                    : receiver.isTileLike()        ? Receiver::Tile
+                                                   : Receiver::DTypeQuery;
+    int index = kind == Receiver::DTypeQuery ? -1 : findBuiltin(name, kind);
+    return index < 0 ? unknownMethod(e.callee, receiver) : callBuiltin(index, e, &receiver);
+  }
+  for (Scope *s = scope; s; s = s->parent)
+    for (size_t i = s->fns.size(); i-- > 0;)
+      if (s->fns[i].decl->name.text == name)
+        return callFn(*s->fns[i].decl, s, e, wanted);
+  if (auto it = names.fns.find(name); it != names.fns.end())
+    return callFn(*it->second, nullptr, e, wanted);
+  if (int index = findBuiltin(name); index >= 0)
+    return callBuiltin(index, e, nullptr);
+  if ((scope && scope->find(name).first) || names.consts.contains(name))
+    return fail(Diag::UnknownFunction, e.callee.span, fmt::format("'{}' is a value, not a function", name));
+  if (names.kernels.contains(name))
+    return fail(Diag::UnknownFunction, e.callee.span, fmt::format("the kernel '{}' cannot be called", name),
+                "move what both need into a 'fn'");
+  for (Receiver kind : {Receiver::Array, Receiver::View})
+    if (int index = findBuiltin(name, kind); index >= 0)
+      return fail(Diag::UnknownFunction, e.callee.span, fmt::format("'{}' is a method", name),
+                  fmt::format("write '{}'", allBuiltins()[size_t(index)].signature));
+  return fail(Diag::UnknownFunction, e.callee.span, fmt::format("there is no function '{}'", name),
+              suggest(name, visibleFns()));
+}
+
+Value Checker::targetQuery(const CallExpr &e) {
+  if (e.callee.text != "has")
+    return fail(Diag::UnknownMember, e.callee.span, fmt::format("'target' has no '{}'", e.callee.text),
+                "ask it with 'target.has(FEATURE)'");
+  auto *word = e.args.size() == 1 && !e.args[0].name ? syntax::dynAs<syntax::NameExpr>(e.args[0].value) : nullptr;
+  auto feature = word ? parseFeature(word->name) : std::nullopt;
+  if (feature)
+    return Value::ofBool(arch && arch->has(*feature));
+  std::vector<std::string> known;
+  for (const FeatureInfo &row : allFeatures())
+    known.emplace_back(row.name);
+  return fail(Diag::UnknownName, word ? word->span : e.argsSpan,
+              word ? fmt::format("there is no feature '{}'", word->name) : "'target.has' takes the name of one feature",
+              suggest(word ? word->name : "", known));
+}
+
+Value Checker::callFn(const FnDecl &fn, Scope *home, const CallExpr &e, bool wanted) {
+  if (calls.size() >= size_t(maxCalls))
+    return fail(Diag::RecursionLimit, e.span,
+                fmt::format("calls are nested {} deep here, which is the limit", maxCalls),
+                "a function that calls itself ends its recursion with 'static if'");
+  // Positional arguments, then named ones; all of them belong to the caller's scope.
+  std::map<std::string, BoundArg> given;
+  bool good = true;
+  auto wrong = [&](Span span, std::string message, std::string help = "") {
+    report(Diag::WrongArguments, span, std::move(message), std::move(help))
+        .notes.push_back({fn.name.span, fmt::format("'{}' is declared here", fn.name.text)});
+    good = false;
+  };
+  size_t position = 0;
+  for (const syntax::Arg &arg : e.args) {
+    if (arg.domain)
+      wrong(arg.domain->span, "only hints of loads and stores take a domain");
+    std::string name;
+    if (arg.name) {
+      name = arg.name->text;
+      std::vector<std::string> known;
+      for (const syntax::FnParam &param : fn.params)
+        known.push_back(param.name.text);
+      if (std::ranges::find(known, name) == known.end()) {
+        wrong(arg.name->span, fmt::format("'{}' has no parameter '{}'", fn.name.text, name), suggest(name, known));
+        continue;
+      }
+    } else if (position < fn.params.size()) {
+      name = fn.params[position++].name.text;
+    } else {
+      wrong(arg.span,
+            fmt::format("'{}' takes {} argument{}", fn.name.text, fn.params.size(), fn.params.size() == 1 ? "" : "s"));
+      break;
+    }
+    Value value = expr(*arg.value);
+    if (!usable(value, arg.value->span))
+      value = Value::error();
+    if (!given.emplace(name, BoundArg{value, arg.value->span, arg.value.get(), &arg}).second)
+      wrong(arg.span, fmt::format("'{}' is given twice", name));
+  }
+  if (e.constArgs.size() > fn.cparams.size())
+    wrong(e.constArgs[fn.cparams.size()]->span, fmt::format("'{}' takes {} compile-time argument{}", fn.name.text,
+                                                            fn.cparams.size(), fn.cparams.size() == 1 ? "" : "s"));
+  std::vector<Value> constants;
+  for (const syntax::ExprPtr &arg : e.constArgs)
+    constants.push_back(expr(*arg));
+  if (!good)
+    return Value::error();
+
+  Scope inner;
+  inner.parent = home;
+  inner.function = ++frames;
+  Scope *caller = std::exchange(scope, &inner);
+  Frame own;
+  own.wanted = wanted;
+  own.number = inner.function;
+  Frame *outer = std::exchange(frame, &own);
+  calls.push_back({fn.name.text, e.span});
+  size_t alive = variables.size();
+  Value result = Value::error();
+  if (bindConstParams(fn, e, constants) && bindParams(fn, e, given)) {
+    result = block(*fn.body, wanted);
+    if (own.returned)
+      result = *own.returned;
+  }
+  variables.resize(alive);
+  calls.pop_back();
+  frame = outer;
+  scope = caller;
+  return result;
+}
+
+bool Checker::bindConstParams(const FnDecl &fn, const CallExpr &e, const std::vector<Value> &given) {
+  bool good = true;
+  for (size_t i = 0; i < fn.cparams.size(); ++i) {
+    const syntax::CParam &param = fn.cparams[i];
+    Value value;
+    Span span = e.span;
+    if (i < given.size()) {
+      value = given[i];
+      span = e.constArgs[i]->span;
+    } else if (param.defaultValue) {
+      value = expr(*param.defaultValue);
+      span = param.defaultValue->span;
+    } else {
+      report(Diag::WrongArguments, e.callee.span,
+             fmt::format("'{}' needs the compile-time argument '{}'", fn.name.text, param.name.text),
+             fmt::format("write '{}<…>(…)'", fn.name.text));
+      good = false;
+      continue;
+    }
+    std::string what = fmt::format("the compile-time argument '{}'", param.name.text);
+    switch (param.kind) {
+    case syntax::CParamKind::Int:
+      good &= constInt(value, span, what).has_value();
+      break;
+    case syntax::CParamKind::Bool:
+      good &= constBool(value, span, what).has_value();
+      break;
+    case syntax::CParamKind::DType:
+      good &= constDType(value, span, what).has_value();
+      break;
+    case syntax::CParamKind::Float:
+      good &= needConst(value, span, what);
+      break;
+    }
+    declare(param.name.text, param.name.span, NameKind::Param, value);
+  }
+  return good;
+}
+
+bool Checker::bindParams(const FnDecl &fn, const CallExpr &e, const std::map<std::string, BoundArg> &given) {
+  bool good = true;
+  for (const syntax::FnParam &param : fn.params) {
+    Value value;
+    Span span = e.span;
+    if (auto it = given.find(param.name.text); it != given.end()) {
+      value = it->second.value;
+      span = it->second.span;
+    } else if (param.defaultValue) {
+      value = expr(*param.defaultValue);
+      span = param.defaultValue->span;
+    } else {
+      report(Diag::WrongArguments, e.span, fmt::format("'{}' needs the argument '{}'", fn.name.text, param.name.text))
+          .notes.push_back({param.name.span, "the parameter"});
+      good = false;
+      continue;
+    }
+    if (param.type && !value.isError() && !annotated(*param.type, value, span, param.name.text, true))
+      value = Value::error();
+    declare(param.name.text, param.name.span, NameKind::Param, value);
+  }
+  return good;
+}
+
+Value Checker::unknownMethod(const syntax::Ident &name, const Value &receiver) {
+  bool isArray = receiver.is(ValueKind::Array), isView = receiver.is(ValueKind::View);
+  bool isDType = receiver.is(ValueKind::DType);
+  Receiver method = isArray ? Receiver::Array : isView ? Receiver::View : Receiver::Tile;
+  Receiver property = isArray   ? Receiver::ArrayQuery
+                      : isView  ? Receiver::ViewQuery
+                      : isDType ? Receiver::DTypeQuery
+                                : Receiver::TileQuery;
+  bool isTuple = receiver.is(ValueKind::Tuple) || receiver.is(ValueKind::String);
+  std::vector<std::string> known;
+  std::string help;
+  for (const BuiltinInfo &row : allBuiltins()) {
+    bool fits = !isTuple && ((row.receiver == method && !isDType) || row.receiver == property);
+    if (fits)
+      known.emplace_back(row.name);
+    if (fits && row.name == name.text)
+      help = fmt::format("write '{}'", row.signature);
+  }
+  for (Receiver other : {Receiver::Array, Receiver::View})
+    if (help.empty() && other != method && findBuiltin(name.text, other) >= 0)
+      help = fmt::format("'{}' is a method of {}", name.text,
+                         other == Receiver::Array ? "arrays" : "views; make one with '.tiled(shape…)'");
+  if (help.empty() && names.fns.contains(name.text))
+    help = fmt::format("functions of the program are called as '{}(x, …)'", name.text);
+  if (help.empty())
+    help = isTuple ? "the items of a tuple are '.0', '.1' and so on" : suggest(name.text, known);
+  std::string what = isArray ? "an array" : isView ? "a view" : isDType ? "a dtype" : isTuple ? "a tuple" : "a tile";
+  return fail(Diag::UnknownMember, name.span, fmt::format("{} has no '{}' used like this", what, name.text), help);
+}
+
+Value Checker::memberExpr(const syntax::MemberExpr &e) {
+  Value object = expr(*e.object);
+  if (!usable(object, e.object->span))
+    return Value::error();
+  Receiver kind = object.is(ValueKind::Array)   ? Receiver::ArrayQuery
+                  : object.is(ValueKind::View)  ? Receiver::ViewQuery
+                  : object.is(ValueKind::DType) ? Receiver::DTypeQuery
+                                                : Receiver::TileQuery;
+  bool hasMembers = object.isTileLike() || kind != Receiver::TileQuery;
+  int index = hasMembers ? findBuiltin(e.member.text, kind) : -1;
+  if (index < 0)
+    return unknownMethod(e.member, object);
+  const BuiltinInfo &row = allBuiltins()[size_t(index)];
+  if (row.status == BuiltinStatus::Later)
+    return notBuilt(e.member.span, fmt::format("'.{}'", row.name));
+  return queryOf(row.name, object, e.span);
+}
+
+} // namespace tilec::sema

@@ -1,0 +1,514 @@
+// Folding of operations whose operands are all known while compiling.
+#include "compiler/sema/fold.h"
+#include <cmath>
+#include <limits>
+
+namespace tilec::sema {
+namespace {
+
+std::unexpected<Fault> fault(Diag diag, std::string message, std::string help = "") {
+  return std::unexpected(Fault{diag, std::move(message), std::move(help)});
+}
+
+/// Value range of an integer dtype.
+std::pair<BigInt, BigInt> rangeOf(DType t) { return {BigInt(minInt(t)), BigInt(maxInt(t))}; }
+
+Folded exactOverflow(BinaryOp op) {
+  return fault(Diag::ConstantArithmetic, fmt::format("this '{}' of constants leaves 127 bits", spelling(op)));
+}
+
+/// Quotient and remainder under the three roundings; the caller has excluded a zero divisor.
+BigInt divide(BinaryOp op, BigInt a, BigInt b) {
+  BigInt q = a / b, r = a % b;
+  bool inexact = r != 0, opposite = (a < 0) != (b < 0);
+  switch (op) {
+  case BinaryOp::FloorDiv:
+    return q - (inexact && opposite);
+  case BinaryOp::FloorMod:
+    return inexact && opposite ? r + b : r;
+  case BinaryOp::CDiv:
+    return q + (inexact && !opposite);
+  case BinaryOp::TruncMod:
+    return r;
+  default:
+    return q;
+  }
+}
+
+bool isDivision(BinaryOp op) {
+  return op == BinaryOp::FloorDiv || op == BinaryOp::FloorMod || op == BinaryOp::TruncDiv || op == BinaryOp::TruncMod ||
+         op == BinaryOp::CDiv;
+}
+
+Folded exactPower(BigInt base, BigInt exponent) {
+  if (exponent < 0)
+    return fault(Diag::ConstantArithmetic,
+                 fmt::format("an integer to the power of {} is no integer", toString(exponent)),
+                 "write the base as a float");
+  BigInt result = 1;
+  // A base of 0 or ±1 never overflows, so its loop must be cut: only the exponent's parity matters.
+  if (base >= -1 && base <= 1 && exponent > 2)
+    exponent = 2 + exponent % 2;
+  for (BigInt i = 0; i < exponent; ++i)
+    if (__builtin_mul_overflow(result, base, &result))
+      return exactOverflow(BinaryOp::Pow);
+  return Value::ofInt(result);
+}
+
+Folded foldExact(BinaryOp op, BigInt a, BigInt b) {
+  BigInt r = 0;
+  if (isDivision(op)) {
+    if (b == 0)
+      return fault(Diag::ConstantArithmetic, fmt::format("{} {} 0: division by zero", toString(a), spelling(op)));
+    return Value::ofInt(divide(op, a, b));
+  }
+  switch (op) {
+  case BinaryOp::Add:
+    return __builtin_add_overflow(a, b, &r) ? exactOverflow(op) : Folded(Value::ofInt(r));
+  case BinaryOp::Sub:
+    return __builtin_sub_overflow(a, b, &r) ? exactOverflow(op) : Folded(Value::ofInt(r));
+  case BinaryOp::Mul:
+    return __builtin_mul_overflow(a, b, &r) ? exactOverflow(op) : Folded(Value::ofInt(r));
+  case BinaryOp::Pow:
+    return exactPower(a, b);
+  case BinaryOp::Min:
+    return Value::ofInt(a < b ? a : b);
+  case BinaryOp::Max:
+    return Value::ofInt(a > b ? a : b);
+  case BinaryOp::And:
+    return Value::ofInt(a & b);
+  case BinaryOp::Or:
+    return Value::ofInt(a | b);
+  case BinaryOp::Xor:
+    return Value::ofInt(a ^ b);
+  case BinaryOp::Shl:
+  case BinaryOp::Shr:
+    if (b < 0 || b > 126)
+      return fault(Diag::ConstantArithmetic, fmt::format("a shift by {} is out of range", toString(b)));
+    if (op == BinaryOp::Shr)
+      return Value::ofInt(a >> int(b));
+    return __builtin_mul_overflow(a, BigInt(1) << int(b), &r) ? exactOverflow(op) : Folded(Value::ofInt(r));
+  default:
+    return fault(Diag::OperandType, fmt::format("'{}' does not take integers", spelling(op)));
+  }
+}
+
+/// Integers of one dtype: arithmetic wraps.
+Folded foldTypedInt(BinaryOp op, const Value &a, const Value &b) {
+  DType t = a.dtype;
+  auto wrapped = [t](uint64_t bits) { return Value::typed(t, encodeInt(t, int64_t(bits))); };
+  uint64_t x = uint64_t(decodeInt(t, a.bits)), y = uint64_t(decodeInt(t, b.bits));
+  BigInt wideX = integerOf(a), wideY = integerOf(b);
+  if (isDivision(op)) {
+    if (wideY == 0)
+      return fault(Diag::ConstantArithmetic, fmt::format("{} {} 0: division by zero", toString(wideX), spelling(op)));
+    if (info(t).isSigned && wideX == minInt(t) && wideY == -1)
+      return fault(Diag::ConstantArithmetic,
+                   fmt::format("{} {} -1 does not fit in {}", toString(wideX), spelling(op), name(t)));
+    return wrapped(uint64_t(divide(op, wideX, wideY)));
+  }
+  switch (op) {
+  case BinaryOp::Add:
+    return wrapped(x + y);
+  case BinaryOp::Sub:
+    return wrapped(x - y);
+  case BinaryOp::Mul:
+    return wrapped(x * y);
+  case BinaryOp::Min:
+    return wideX < wideY ? a : b;
+  case BinaryOp::Max:
+    return wideX > wideY ? a : b;
+  case BinaryOp::And:
+    return wrapped(x & y);
+  case BinaryOp::Or:
+    return wrapped(x | y);
+  case BinaryOp::Xor:
+    return wrapped(x ^ y);
+  case BinaryOp::Pow: {
+    if (wideY < 0)
+      return fault(Diag::ConstantArithmetic,
+                   fmt::format("an integer to the power of {} is no integer", toString(wideY)));
+    uint64_t result = 1;
+    for (uint64_t exponent = uint64_t(wideY), base = x; exponent; exponent >>= 1, base *= base)
+      if (exponent & 1)
+        result *= base;
+    return wrapped(result);
+  }
+  default:
+    return fault(Diag::OperandType, fmt::format("'{}' does not take integers", spelling(op)));
+  }
+}
+
+double floatMinMax(bool max, double a, double b) {
+  if (std::isnan(a) || std::isnan(b))
+    return std::isnan(a) ? b : a;
+  if (a == b) // +0 is above −0
+    return std::signbit(a) == max ? b : a;
+  return (a < b) == max ? b : a;
+}
+
+/// Of two f64; the caller rounds. Rounding the exact f64 result of + − × ÷ once more is the same as rounding once, for
+/// every format of at most 24 bits.
+std::optional<double> foldReal(BinaryOp op, double a, double b) {
+  switch (op) {
+  case BinaryOp::Add:
+    return a + b;
+  case BinaryOp::Sub:
+    return a - b;
+  case BinaryOp::Mul:
+    return a * b;
+  case BinaryOp::Div:
+    return a / b;
+  case BinaryOp::Pow:
+    return std::pow(a, b);
+  case BinaryOp::Min:
+    return floatMinMax(false, a, b);
+  case BinaryOp::Max:
+    return floatMinMax(true, a, b);
+  default:
+    return std::nullopt;
+  }
+}
+
+Folded foldShift(BinaryOp op, const Value &a, const Value &amount) {
+  BigInt count = amount.is(ValueKind::Int) ? amount.integer : integerOf(amount);
+  int bits = info(a.dtype).bits;
+  if (count < 0 || count >= bits)
+    return fault(Diag::ConstantArithmetic,
+                 fmt::format("a shift by {} is out of range: {} has {} bits", toString(count), name(a.dtype), bits));
+  int64_t value = decodeInt(a.dtype, a.bits);
+  int n = int(count);
+  if (op == BinaryOp::Shl)
+    return Value::typed(a.dtype, encodeInt(a.dtype, int64_t(uint64_t(value) << n)));
+  // decodeInt has extended by sign or zero, but a u64 fills the sign bit itself.
+  int64_t shifted = a.dtype == DType::u64 ? int64_t(uint64_t(value) >> n) : value >> n;
+  return Value::typed(a.dtype, encodeInt(a.dtype, shifted));
+}
+
+} // namespace
+
+std::expected<DType, Fault> promote(DType a, DType b) {
+  auto refuse = [&](std::string_view why, std::string help) {
+    return fault(Diag::Promotion, fmt::format("{} and {} do not combine: {}", name(a), name(b), why), std::move(help));
+  };
+  if (!hasArithmetic(a) || !hasArithmetic(b)) {
+    DType t = hasArithmetic(a) ? b : a;
+    return fault(Diag::Promotion, fmt::format("{} has no arithmetic and no comparison", name(t)),
+                 "convert it first, as in 'x.to(f32)'");
+  }
+  if (a == b)
+    return a;
+  bool boolA = a == DType::bool_, boolB = b == DType::bool_;
+  if (boolA || boolB)
+    return refuse("bool takes part in logic and comparison only",
+                  fmt::format("convert it, as in 'x.to({})'", name(boolA ? b : a)));
+  if (isInt(a) && isInt(b)) {
+    if (info(a).isSigned != info(b).isSigned)
+      return refuse("one is signed, the other is not", "convert one of them with '.to(T)'");
+    return info(a).bits >= info(b).bits ? a : b;
+  }
+  if (isFloat(a) && isFloat(b)) {
+    if (info(a).bits == info(b).bits)
+      return refuse("neither holds all values of the other", "convert one of them, as in 'x.to(f32)'");
+    return info(a).bits > info(b).bits ? a : b;
+  }
+  return isFloat(a) ? a : b;
+}
+
+Folded giveDType(const Value &v, DType t) {
+  if (t == DType::bool_)
+    return fault(Diag::LiteralDoesNotFit, fmt::format("the number {} is no bool", describe(v)), "write true or false");
+  if (v.is(ValueKind::Int) && isInt(t)) {
+    auto [low, high] = rangeOf(t);
+    if (v.integer < low || v.integer > high)
+      return fault(Diag::LiteralDoesNotFit, fmt::format("{} does not fit in {}, which holds {} to {}",
+                                                        toString(v.integer), name(t), toString(low), toString(high)));
+    return Value::typed(t, encodeInt(t, int64_t(v.integer)));
+  }
+  if (isInt(t))
+    return fault(Diag::LiteralDoesNotFit, fmt::format("the float {} meets {}, an integer dtype", describe(v), name(t)),
+                 "convert the integer, as in 'x.to(f32)'");
+  double real = v.is(ValueKind::Float) ? v.real : double(v.integer);
+  uint64_t bits = 0;
+  if (v.is(ValueKind::Int) && v.integer >= INT64_MIN && v.integer <= INT64_MAX)
+    bits = encodeFloatFromInt(t, int64_t(v.integer)); // one rounding, not through f64
+  else
+    bits = encodeFloat(t, real);
+  double stored = decodeFloat(t, bits);
+  bool saturates = info(t).bits <= 8;
+  bool lost = saturates ? std::fabs(real) > maxFinite(t) || (std::isnan(real) && !std::isnan(stored))
+                        : std::isfinite(real) && !std::isfinite(stored);
+  if (saturates && std::isinf(real) && t == DType::f8e5m2) {
+    lost = false; // it has an infinity, which conversions of numbers avoid and a literal names
+    bits = encodeFloat(DType::f8e5m2, real) + 1;
+  }
+  if (!info(t).isSigned && (real < 0 || real == 0) && t == DType::f8e8m0 && real != 0)
+    lost = true;
+  if (lost)
+    return fault(Diag::LiteralDoesNotFit, fmt::format("{} does not fit in {}, whose largest value is {}", describe(v),
+                                                      name(t), toString(LaunchValue(maxFinite(t)))));
+  return Value::typed(t, bits);
+}
+
+std::expected<DType, Fault> defaultDType(const Value &v) {
+  if (v.is(ValueKind::Float))
+    return DType::f32;
+  for (DType t : {DType::i32, DType::i64, DType::u64})
+    if (auto [low, high] = rangeOf(t); v.integer >= low && v.integer <= high)
+      return t;
+  return fault(Diag::LiteralDoesNotFit, fmt::format("{} does not fit in any integer dtype", toString(v.integer)));
+}
+
+Folded defaultTyped(const Value &v) {
+  if (!v.isUntyped())
+    return v;
+  auto dtype = defaultDType(v);
+  return dtype ? giveDType(v, *dtype) : Folded(std::unexpected(dtype.error()));
+}
+
+std::expected<std::pair<Value, Value>, Fault> unifyConst(const Value &a, const Value &b) {
+  if (a.isUntyped() && b.isUntyped()) {
+    if (a.kind == b.kind)
+      return std::pair(a, b);
+    auto real = [](const Value &v) { return v.is(ValueKind::Float) ? v : Value::ofFloat(double(v.integer)); };
+    return std::pair(real(a), real(b));
+  }
+  DType t = a.dtype;
+  if (!a.isUntyped() && !b.isUntyped()) {
+    auto common = promote(a.dtype, b.dtype);
+    if (!common)
+      return std::unexpected(common.error());
+    t = *common;
+  } else if (a.isUntyped()) {
+    t = b.dtype;
+  }
+  auto bring = [t](const Value &v) -> Folded {
+    return v.isUntyped() ? giveDType(v, t) : Value::typed(t, convert(v.dtype, t, v.bits));
+  };
+  Folded x = bring(a), y = bring(b);
+  if (!x || !y)
+    return std::unexpected(x ? y.error() : x.error());
+  return std::pair(*x, *y);
+}
+
+Folded foldBinary(BinaryOp op, const Value &a, const Value &b) {
+  if ((op == BinaryOp::Shl || op == BinaryOp::Shr) && a.is(ValueKind::Typed) && isInt(a.dtype) &&
+      (b.is(ValueKind::Int) || (b.is(ValueKind::Typed) && isInt(b.dtype))))
+    return foldShift(op, a, b);
+  auto pair = unifyConst(a, b);
+  if (!pair)
+    return std::unexpected(pair.error());
+  auto &[x, y] = *pair;
+  if (op == BinaryOp::Div && (x.is(ValueKind::Int) || (x.is(ValueKind::Typed) && isInt(x.dtype))))
+    op = BinaryOp::FloorDiv;
+  if (op == BinaryOp::FloorDiv && (x.is(ValueKind::Float) || (x.is(ValueKind::Typed) && isFloat(x.dtype))))
+    op = BinaryOp::Div;
+  auto refused = [&](std::string_view what) {
+    return fault(Diag::OperandType, fmt::format("'{}' does not take {}", spelling(op), what));
+  };
+  if (x.is(ValueKind::Int))
+    return foldExact(op, x.integer, y.integer);
+  if (x.is(ValueKind::Float)) {
+    auto real = foldReal(op, x.real, y.real);
+    return real ? Folded(Value::ofFloat(*real)) : refused("floats");
+  }
+  if (x.dtype == DType::bool_) {
+    if (op == BinaryOp::And || op == BinaryOp::Or || op == BinaryOp::Xor) {
+      uint64_t bits = op == BinaryOp::And ? x.bits & y.bits : op == BinaryOp::Or ? x.bits | y.bits : x.bits ^ y.bits;
+      return Value::ofBool(bits);
+    }
+    return refused("bool");
+  }
+  if (isInt(x.dtype))
+    return op == BinaryOp::Shl || op == BinaryOp::Shr ? foldShift(op, x, y) : foldTypedInt(op, x, y);
+  if (!hasArithmetic(x.dtype))
+    return refused(fmt::format("{}, which has no arithmetic", name(x.dtype)));
+  auto real = foldReal(op, realOf(x), realOf(y));
+  return real ? Folded(Value::typed(x.dtype, encodeFloat(x.dtype, *real))) : refused("floats");
+}
+
+template <typename T> static bool compare(CompareOp op, T a, T b) {
+  switch (op) {
+  case CompareOp::Lt:
+    return a < b;
+  case CompareOp::Le:
+    return a <= b;
+  case CompareOp::Gt:
+    return a > b;
+  case CompareOp::Ge:
+    return a >= b;
+  case CompareOp::Eq:
+    return a == b;
+  case CompareOp::Ne:
+    return a != b;
+  }
+  return false;
+}
+
+Folded foldCompare(CompareOp op, const Value &a, const Value &b) {
+  if (a.is(ValueKind::DType) && b.is(ValueKind::DType)) {
+    if (op == CompareOp::Eq || op == CompareOp::Ne)
+      return Value::ofBool((a.dtype == b.dtype) == (op == CompareOp::Eq));
+    return fault(Diag::OperandType, fmt::format("dtypes have no order: '{}' does not take them", spelling(op)));
+  }
+  auto pair = unifyConst(a, b);
+  if (!pair)
+    return std::unexpected(pair.error());
+  auto &[x, y] = *pair;
+  if (x.is(ValueKind::Int))
+    return Value::ofBool(compare(op, x.integer, y.integer));
+  if (x.is(ValueKind::Float))
+    return Value::ofBool(compare(op, x.real, y.real));
+  if (isFloat(x.dtype))
+    return Value::ofBool(compare(op, realOf(x), realOf(y)));
+  return Value::ofBool(compare(op, integerOf(x), integerOf(y)));
+}
+
+Folded foldNegate(const Value &v) {
+  if (v.is(ValueKind::Int))
+    return v.integer == std::numeric_limits<BigInt>::min() ? exactOverflow(BinaryOp::Sub)
+                                                           : Folded(Value::ofInt(-v.integer));
+  if (v.is(ValueKind::Float))
+    return Value::ofFloat(-v.real);
+  if (isInt(v.dtype))
+    return Value::typed(v.dtype, encodeInt(v.dtype, int64_t(-uint64_t(decodeInt(v.dtype, v.bits)))));
+  return Value::typed(v.dtype, encodeFloat(v.dtype, -realOf(v)));
+}
+
+Folded foldNot(const Value &v) {
+  if (v.isBool())
+    return Value::ofBool(!v.bits);
+  if (v.is(ValueKind::Int))
+    return Value::ofInt(~v.integer);
+  return Value::typed(v.dtype, encodeInt(v.dtype, ~decodeInt(v.dtype, v.bits)));
+}
+
+static double mathOf(UnaryOp op, double x) {
+  switch (op) {
+  case UnaryOp::Neg:
+    return -x;
+  case UnaryOp::Abs:
+    return std::fabs(x);
+  case UnaryOp::Exp:
+    return std::exp(x);
+  case UnaryOp::Exp2:
+    return std::exp2(x);
+  case UnaryOp::Log:
+    return std::log(x);
+  case UnaryOp::Log2:
+    return std::log2(x);
+  case UnaryOp::Sqrt:
+    return std::sqrt(x);
+  case UnaryOp::Rsqrt:
+    return 1 / std::sqrt(x);
+  case UnaryOp::Sin:
+    return std::sin(x);
+  case UnaryOp::Cos:
+    return std::cos(x);
+  case UnaryOp::Tan:
+    return std::tan(x);
+  case UnaryOp::Sinh:
+    return std::sinh(x);
+  case UnaryOp::Cosh:
+    return std::cosh(x);
+  case UnaryOp::Tanh:
+    return std::tanh(x);
+  case UnaryOp::Erf:
+    return std::erf(x);
+  case UnaryOp::Floor:
+    return std::floor(x);
+  case UnaryOp::Ceil:
+    return std::ceil(x);
+  case UnaryOp::Round:
+    return std::nearbyint(x); // ties to even, the default mode of the processor
+  case UnaryOp::IsNan:
+    return std::isnan(x);
+  case UnaryOp::IsInf:
+    return std::isinf(x);
+  case UnaryOp::Not:
+    return 0;
+  }
+  return 0;
+}
+
+Folded foldMath(UnaryOp op, const Value &v) {
+  bool gives = op == UnaryOp::IsNan || op == UnaryOp::IsInf;
+  if (v.isUntyped()) {
+    if (op == UnaryOp::Abs && v.is(ValueKind::Int))
+      return Value::ofInt(v.integer < 0 ? -v.integer : v.integer);
+    double x = mathOf(op, v.is(ValueKind::Float) ? v.real : double(v.integer));
+    return gives ? Value::ofBool(x != 0) : Value::ofFloat(x);
+  }
+  if (isInt(v.dtype)) {
+    int64_t x = decodeInt(v.dtype, v.bits);
+    return op == UnaryOp::Abs && x < 0 && info(v.dtype).isSigned ? foldNegate(v) : Folded(v);
+  }
+  double x = mathOf(op, realOf(v));
+  return gives ? Value::ofBool(x != 0) : Value::typed(v.dtype, encodeFloat(v.dtype, x));
+}
+
+Folded foldConvert(const Value &v, DType to, Rounding rounding, bool saturate) {
+  if (v.is(ValueKind::Float)) // an f64 until now
+    return Value::typed(to, convert(DType::f64, to, encodeFloat(DType::f64, v.real), rounding, saturate));
+  if (v.is(ValueKind::Int)) {
+    auto typed =
+        isFloat(to) || saturate ? defaultTyped(v) : Folded(Value::typed(DType::i64, uint64_t(int64_t(v.integer))));
+    if (!typed)
+      return typed;
+    return Value::typed(to, convert(typed->dtype, to, typed->bits, rounding, saturate));
+  }
+  return Value::typed(to, convert(v.dtype, to, v.bits, rounding, saturate));
+}
+
+std::string_view spelling(BinaryOp op) {
+  switch (op) {
+  case BinaryOp::Add:
+    return "+";
+  case BinaryOp::Sub:
+    return "-";
+  case BinaryOp::Mul:
+    return "*";
+  case BinaryOp::Div:
+  case BinaryOp::FloorDiv:
+    return "/";
+  case BinaryOp::FloorMod:
+    return "%";
+  case BinaryOp::TruncDiv:
+    return "truncdiv";
+  case BinaryOp::TruncMod:
+    return "truncmod";
+  case BinaryOp::CDiv:
+    return "cdiv";
+  case BinaryOp::Pow:
+    return "**";
+  case BinaryOp::Min:
+    return "min";
+  case BinaryOp::Max:
+    return "max";
+  case BinaryOp::And:
+    return "&";
+  case BinaryOp::Or:
+    return "|";
+  case BinaryOp::Xor:
+    return "^";
+  case BinaryOp::Shl:
+    return "<<";
+  case BinaryOp::Shr:
+    return ">>";
+  }
+  return "";
+}
+
+std::string_view spelling(CompareOp op) {
+  constexpr std::string_view texts[] = {"<", "<=", ">", ">=", "==", "!="};
+  return texts[size_t(op)];
+}
+
+std::string_view spelling(UnaryOp op) {
+  constexpr std::string_view texts[] = {"-",    "!",     "abs",   "exp",  "exp2",  "log",   "log2",
+                                        "sqrt", "rsqrt", "sin",   "cos",  "tan",   "sinh",  "cosh",
+                                        "tanh", "erf",   "floor", "ceil", "round", "isnan", "isinf"};
+  return texts[size_t(op)];
+}
+
+} // namespace tilec::sema

@@ -1,0 +1,348 @@
+// Statements: blocks, bindings, assignments and `return`.
+#include "compiler/base/text.h"
+#include "compiler/sema/checker.h"
+#include "compiler/sema/walk.h"
+
+namespace tilec::sema {
+
+using syntax::StmtKind;
+
+Value Checker::block(const syntax::Block &b, bool wanted) {
+  Scope inner;
+  inner.parent = scope;
+  inner.function = frame->number;
+  scope = &inner;
+  size_t alive = variables.size();
+  Value value = statements(b, 0, wanted);
+  variables.resize(alive);
+  scope = inner.parent;
+  return value;
+}
+
+Value Checker::statements(const syntax::Block &b, size_t from, bool wanted) {
+  for (size_t i = from; i < b.stmts.size(); ++i) {
+    const syntax::Stmt &s = *b.stmts[i];
+    bool last = i + 1 == b.stmts.size();
+    auto *statement = syntax::dynAs<syntax::ExprStmt>(&s);
+    if (!statement) {
+      stmt(s);
+    } else if (auto *branch = syntax::dynAs<syntax::IfExpr>(statement->expr)) {
+      bool returns = containsReturn(*branch);
+      if (returns)
+        frame->rests.push_back({&b, i + 1, scope, last && wanted});
+      size_t mark = frame->rests.size();
+      frame->statementIf = branch;
+      Value value = ifExpr(*branch, last && wanted);
+      if (returns && frame->rests.size() >= mark)
+        frame->rests.resize(mark - 1);
+      if (last && !frame->returned)
+        return value;
+    } else {
+      auto *call = syntax::dynAs<syntax::CallExpr>(statement->expr);
+      Value value = call ? callExpr(*call, last && wanted) : expr(*statement->expr);
+      if (last)
+        return value;
+    }
+    if (frame->returned)
+      break;
+  }
+  return Value::unit();
+}
+
+void Checker::stmt(const syntax::Stmt &s) {
+  switch (s.kind) {
+  case StmtKind::Bind:
+    return bindStmt(syntax::as<syntax::BindStmt>(s));
+  case StmtKind::Assign:
+    return assignStmt(syntax::as<syntax::AssignStmt>(s));
+  case StmtKind::Return:
+    return returnStmt(syntax::as<syntax::ReturnStmt>(s));
+  case StmtKind::Fn: {
+    auto &fn = *syntax::as<syntax::FnStmt>(s).fn;
+    if (findBuiltin(fn.name.text) >= 0)
+      report(Diag::BuiltinRedefined, fn.name.span, fmt::format("'{}' is a built-in function", fn.name.text),
+             "give the function another name");
+    for (const auto &known : scope->fns)
+      if (known.decl->name.text == fn.name.text)
+        report(Diag::DuplicateName, fn.name.span,
+               fmt::format("the function '{}' is declared twice in this block", fn.name.text))
+            .notes.push_back({known.decl->name.span, "the other declaration"});
+    scope->fns.push_back({&fn});
+    return;
+  }
+  case StmtKind::For:
+    return forStmt(syntax::as<syntax::ForStmt>(s));
+  case StmtKind::While:
+    notBuilt({s.span.file, s.span.begin, s.span.begin + 5}, "a 'while' loop");
+    return poison(*syntax::as<syntax::WhileStmt>(s).body);
+  case StmtKind::Break:
+    notBuilt(s.span, "'break'");
+    return;
+  case StmtKind::Continue:
+    notBuilt(s.span, "'continue'");
+    return;
+  case StmtKind::Error:
+  case StmtKind::Expr:
+    return;
+  }
+}
+
+void Checker::returnStmt(const syntax::ReturnStmt &s) {
+  Value value = s.value ? expr(*s.value) : Value::unit();
+  if (frame->loops > 0) {
+    report(Diag::ReturnPlace, s.span, "'return' cannot leave a loop",
+           "carry the result in a variable and return it behind the loop");
+    return;
+  }
+  if (frame->isKernel && s.value)
+    report(Diag::ReturnPlace, s.span, "a kernel returns nothing", "store the result into an 'out' array");
+  frame->returned = value;
+}
+
+//===--------------------------------------------------------------------------------------------------------------===//
+// Bindings
+//===--------------------------------------------------------------------------------------------------------------===//
+
+Binding *Checker::declare(const std::string &name, Span span, NameKind kind, Value value) {
+  if (name == "_" || name.empty())
+    return nullptr;
+  if (Binding *here = scope->findHere(name)) {
+    if (here->kind != NameKind::Let || kind != NameKind::Let)
+      report(Diag::DuplicateName, span, fmt::format("'{}' is declared twice in this block", name),
+             "only a 'let' may be bound anew, by another 'let'")
+          .notes.push_back({here->span, "the other declaration"});
+  } else if (Binding *outer = scope->parent ? scope->parent->find(name).first : nullptr; outer && outer->isVar()) {
+    report(Diag::ShadowsVariable, span, fmt::format("'{}' hides a variable of a block around it", name),
+           "choose another name")
+        .notes.push_back({outer->span, "the variable"});
+  }
+  auto binding = std::make_unique<Binding>();
+  binding->name = name;
+  binding->kind = kind;
+  binding->span = span;
+  binding->value = std::move(value);
+  binding->typeSpan = span;
+  if (kind == NameKind::Var) {
+    binding->hasType = true;
+    binding->origin = origin(span, fmt::format("'{}' is a variable, which is never a compile-time value", name));
+    variables.push_back(binding.get());
+  }
+  scope->names.push_back(std::move(binding));
+  return scope->names.back().get();
+}
+
+void Checker::bindPattern(const syntax::Pattern &pattern, const Value &value, Span valueSpan, NameKind kind) {
+  if (!pattern.isTuple()) {
+    if (pattern.isDiscard())
+      return;
+    Value held = kind == NameKind::Var ? varValue(value, valueSpan) : value;
+    Binding *binding = declare(pattern.name, pattern.span, kind, std::move(held));
+    if (binding && kind == NameKind::Var)
+      binding->value = withOrigin(binding->value, binding->origin);
+    return;
+  }
+  bool fits = value.is(ValueKind::Tuple) && value.elements.size() == pattern.elements.size();
+  if (!fits && !value.isError()) {
+    std::string found =
+        value.is(ValueKind::Tuple) ? fmt::format("a tuple of {}", value.elements.size()) : typeName(value);
+    report(Diag::PatternMismatch, valueSpan,
+           fmt::format("{} does not fit the {} names it is bound to", found, pattern.elements.size()))
+        .notes.push_back({pattern.span, "the names"});
+  }
+  for (size_t i = 0; i < pattern.elements.size(); ++i)
+    bindPattern(pattern.elements[i], fits ? value.elements[i] : Value::error(), valueSpan, kind);
+}
+
+void Checker::bindStmt(const syntax::BindStmt &s) {
+  NameKind kind = s.isVar ? NameKind::Var : NameKind::Let;
+  if (!s.value) {
+    Binding *var = s.pattern.isTuple() ? nullptr : declare(s.pattern.name, s.pattern.span, kind, Value::error());
+    if (!var) {
+      bindPattern(s.pattern, Value::error(), s.pattern.span, kind);
+      return;
+    }
+    var->assigned = Assigned::No;
+    var->hasType = false;
+    if (s.type)
+      if (auto type = annotationType(*s.type)) {
+        var->value = Value::tile(0, *type, var->origin);
+        var->hasType = true;
+        var->typeSpan = s.type->span;
+      }
+    return;
+  }
+  Value value = expr(*s.value);
+  if (!usable(value, s.value->span))
+    value = Value::error();
+  if (s.type && !value.isError() && !annotated(*s.type, value, s.value->span, s.pattern.name, false))
+    value = Value::error();
+  bindPattern(s.pattern, value, s.value->span, kind);
+}
+
+Value Checker::withOrigin(Value value, const Origin *why) const {
+  value.origin = why;
+  for (Value &element : value.elements)
+    element = withOrigin(std::move(element), why);
+  return value;
+}
+
+Value Checker::varValue(const Value &value, Span span) {
+  if (value.isError())
+    return value;
+  if (value.is(ValueKind::Tuple)) {
+    std::vector<Value> parts;
+    for (const Value &element : value.elements) {
+      parts.push_back(varValue(element, span));
+      if (parts.back().isError())
+        return Value::error();
+    }
+    return Value::tuple(std::move(parts));
+  }
+  if (value.isTileLike())
+    return materialize(value, span);
+  return fail(Diag::NotAtRunTime, span, fmt::format("a variable holds tiles and scalars, not {}", typeName(value)),
+              "bind it with 'let'");
+}
+
+//===--------------------------------------------------------------------------------------------------------------===//
+// Assignments
+//===--------------------------------------------------------------------------------------------------------------===//
+
+void Checker::leaves(const Value &value, std::vector<Value> &out) const {
+  if (!value.is(ValueKind::Tuple)) {
+    out.push_back(value);
+    return;
+  }
+  for (const Value &element : value.elements)
+    leaves(element, out);
+}
+
+Value Checker::replaceLeaves(const Value &value, std::vector<Value>::const_iterator &next) const {
+  if (!value.is(ValueKind::Tuple))
+    return *next++;
+  Value result = value;
+  for (Value &element : result.elements)
+    element = replaceLeaves(element, next);
+  return result;
+}
+
+void Checker::assignStmt(const syntax::AssignStmt &s) {
+  Value value = expr(*s.value);
+  if (!usable(value, s.value->span))
+    value = Value::error();
+  std::vector<Binding *> vars;
+  for (const syntax::Ident &place : s.places) {
+    if (place.text == "_") {
+      vars.push_back(nullptr);
+      continue;
+    }
+    auto [binding, home] = scope->find(place.text);
+    if (!binding) {
+      bool isConst = names.consts.contains(place.text);
+      report(isConst ? Diag::NotAssignable : Diag::UnknownName, place.span,
+             isConst ? fmt::format("'{}' is a constant and cannot be assigned", place.text)
+                     : fmt::format("there is no variable '{}' here", place.text),
+             isConst ? "" : suggest(place.text, visibleNames()));
+    } else if (!binding->isVar()) {
+      report(Diag::NotAssignable, place.span, fmt::format("'{}' is no variable and cannot be assigned", place.text),
+             binding->kind == NameKind::Let ? fmt::format("declare it with 'var {}'", place.text) : "")
+          .notes.push_back({binding->span, "declared here"});
+    } else if (home->function != frame->number) {
+      report(
+          Diag::NotAssignable, place.span,
+          fmt::format("'{}' belongs to the function around this one, which an inner function sees but does not assign",
+                      place.text),
+          "return the new value and assign it outside")
+          .notes.push_back({binding->span, "declared here"});
+    } else {
+      vars.push_back(binding);
+      continue;
+    }
+    vars.push_back(nullptr);
+  }
+  if (!s.isTuple) {
+    if (!vars[0])
+      return;
+    if (s.op) {
+      Value old = readBinding(*vars[0], s.places[0].span);
+      Span whole = cover(s.places[0].span, s.value->span);
+      value = value.isError() ? value : binaryOf(*s.op, old, s.places[0].span, value, s.value->span, whole);
+    }
+    return assign(*vars[0], value, s.places[0].span, s.value->span);
+  }
+  bool fits = value.is(ValueKind::Tuple) && value.elements.size() == vars.size();
+  if (!fits && !value.isError()) {
+    std::string found =
+        value.is(ValueKind::Tuple) ? fmt::format("a tuple of {}", value.elements.size()) : typeName(value);
+    report(Diag::PatternMismatch, s.value->span,
+           fmt::format("{} does not fit the {} variables it is assigned to", found, vars.size()));
+  }
+  for (size_t i = 0; i < vars.size(); ++i)
+    if (vars[i])
+      assign(*vars[i], fits ? value.elements[i] : Value::error(), s.places[i].span, s.value->span);
+}
+
+void Checker::assign(Binding &var, const Value &value, Span place, Span valueSpan) {
+  Value held;
+  if (value.isError() || (var.hasType && var.value.isError())) {
+    held = Value::error();
+  } else if (var.hasType) {
+    held = sameType(var, var.value, value, place, valueSpan);
+  } else {
+    held = varValue(value, valueSpan);
+    var.typeSpan = place;
+  }
+  // A refused assignment leaves the variable's type as it was, so that the rest of the program is still checked.
+  bool known = !held.isError() || !var.hasType || var.value.isError();
+  if (known)
+    var.value = withOrigin(std::move(held), var.origin);
+  var.hasType = true;
+  var.assigned = Assigned::Yes;
+}
+
+Value Checker::sameType(Binding &var, const Value &old, const Value &value, Span place, Span valueSpan) {
+  auto refuse = [&](std::string help) {
+    Diagnostic &d = report(Diag::VariableType, place,
+                           fmt::format("'{}' is {} and cannot become {}", var.name, typeName(old), typeName(value)),
+                           std::move(help));
+    d.notes.insert(d.notes.begin(), DiagNote{var.typeSpan, fmt::format("'{}' got its dtype and shape here", var.name)});
+    return Value::error();
+  };
+  if (old.is(ValueKind::Tuple)) {
+    if (!value.is(ValueKind::Tuple) || value.elements.size() != old.elements.size())
+      return refuse("a variable keeps the parts of its tuple");
+    std::vector<Value> parts;
+    for (size_t i = 0; i < old.elements.size(); ++i) {
+      parts.push_back(sameType(var, old.elements[i], value.elements[i], place, valueSpan));
+      if (parts.back().isError())
+        return Value::error();
+    }
+    return Value::tuple(std::move(parts));
+  }
+  if (!value.isTileLike())
+    return refuse("");
+  if (shapeOf(value) != old.type.shape)
+    return refuse(shapeOf(value).empty()
+                      ? fmt::format("make a tile of it, as in 'full<{}>(shape…, value = v)'", name(old.type.dtype))
+                      : "a variable keeps its shape on every path");
+  if (value.isUntyped())
+    return materializeAs(value, old.type.dtype, valueSpan);
+  if (dtypeOf(value) != old.type.dtype)
+    return refuse(fmt::format("convert it, as in 'x.to({})'", name(old.type.dtype)));
+  return materialize(value, valueSpan);
+}
+
+bool Checker::condition(const Value &value, Span span) {
+  if (!usable(value, span))
+    return false;
+  bool isBool = value.isTileLike() && !value.isUntyped() && dtypeOf(value) == DType::bool_;
+  if (isBool && shapeOf(value).empty())
+    return true;
+  report(Diag::ConditionType, span, fmt::format("a condition is one bool, not {}", typeName(value)),
+         isBool ? "reduce it with 'any(x)' or 'all(x)', or choose elements with 'where'"
+         : value.isTileLike() && shapeOf(value).empty() ? "compare it, as in 'x != 0'"
+                                                        : "");
+  return false;
+}
+
+} // namespace tilec::sema
