@@ -18,9 +18,11 @@ struct Access {
   StringRef root;
   Value view;
   Type tile;
+  Attribute vector; ///< elements moved at a time: decides which thread of a warp moves which element
 
   bool operator==(const Access &o) const {
-    return writes == o.writes && begin == o.begin && end == o.end && root == o.root && view == o.view && tile == o.tile;
+    return writes == o.writes && begin == o.begin && end == o.end && root == o.root && view == o.view &&
+           tile == o.tile && vector == o.vector;
   }
 };
 
@@ -58,7 +60,7 @@ std::optional<Access> Barriers::accessOf(Operation *op) {
     access.end = access.begin + alloc.getType().byteSize();
     return access;
   };
-  auto global = [](Value view, Type tile, bool writes) -> std::optional<Access> {
+  auto global = [&](Value view, Type tile, bool writes) -> std::optional<Access> {
     auto viewOp = view.getDefiningOp<tile::ViewOp>();
     auto array = viewOp.getArray().getDefiningOp<tile::ArrayOp>();
     Access access;
@@ -66,6 +68,7 @@ std::optional<Access> Barriers::accessOf(Operation *op) {
     access.root = array.getRoot();
     access.view = view;
     access.tile = tile;
+    access.vector = op->getAttr("tile.vector");
     return access;
   };
   if (auto store = dyn_cast<tgpu::StoreSharedOp>(op))
@@ -116,7 +119,7 @@ bool Barriers::conflict(const Access &a, const Access &b) {
     return a.begin < b.end && b.begin < a.end;
   if (!mayOverlap(a.root, b.root))
     return false;
-  return a.view != b.view || !ownedByOneThread(a.view, a.tile, a.writes, b.tile, b.writes);
+  return a.view != b.view || a.vector != b.vector || !ownedByOneThread(a.view, a.tile, a.writes, b.tile, b.writes);
 }
 
 void Barriers::visit(Operation *op, Pending &pending) {

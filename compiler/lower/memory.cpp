@@ -63,6 +63,10 @@ public:
   Value address(uint32_t leader);
   /// Whether the vector lies inside the array; no value when it is known to.
   Value inside(uint32_t leader);
+  /// The layout that registers are moved in, and the way to it from the tile's own layout and back. They differ where
+  /// elements go one by one: lanes then hold neighbours, so that each access of a warp stays coalesced.
+  const LinearLayout &movedLayout() const { return layout; }
+  Registers exchange(Registers registers);
 
 private:
   uint64_t registerPart(uint32_t reg, size_t axis) const {
@@ -78,7 +82,8 @@ private:
   bool hasTile, inBounds;
   Type elementType; ///< in memory
   int64_t unitAxis = -1, width = 1;
-  std::vector<int> vectorBits; ///< register bits along a vector
+  std::vector<int> vectorBits;                ///< register bits along a vector
+  SmallVector<std::pair<int, int>> exchanged; ///< register and lane bits that change places for the access
   SmallVector<uint32_t> leading;
 
   Value origin;                     ///< address of the tile's first element
@@ -89,6 +94,21 @@ private:
   llvm::DenseMap<std::pair<size_t, uint64_t>, Value> insideAxis; ///< by axis and register part
   llvm::DenseMap<uint64_t, Value> rows;                          ///< address without the unit axis' register part
 };
+
+/// Swaps the register bits of a contiguous run with the highest lane bits. Lanes held runs at a distance; now the lower
+/// lane bits walk what follows a run and the higher ones the run itself.
+LinearLayout exchangedLayout(const LinearLayout &layout, int axis, SmallVectorImpl<std::pair<int, int>> &swaps) {
+  int lanes = layout.inBits(InDim::Lane), run = std::min(layout.contiguousBits(axis), lanes);
+  LinearLayout::Bases bases;
+  for (InDim dim : layout::allInDims)
+    bases[size_t(dim)] = layout.bases(dim);
+  for (auto [i, registerBit] : llvm::enumerate(layout.contiguousRegisterBits(axis, run))) {
+    int laneBit = lanes - run + int(i);
+    std::swap(bases[size_t(InDim::Register)][size_t(registerBit)], bases[size_t(InDim::Lane)][size_t(laneBit)]);
+    swaps.emplace_back(registerBit, laneBit);
+  }
+  return LinearLayout(layout.shape(), bases);
+}
 
 Access::Access(KernelLowering &kernel, Operation *op, Value view, ValueRange indices, bool bounded, Type tile)
     : k(kernel), array(kernel.arrays[view]), viewOp(view.getDefiningOp<tile::ViewOp>()),
@@ -103,6 +123,8 @@ Access::Access(KernelLowering &kernel, Operation *op, Value view, ValueRange ind
     width = vectorOf(op, tile);
   if (width > 1)
     vectorBits = layout.contiguousRegisterBits(int(unitAxis), int(llvm::Log2_64(uint64_t(width))));
+  else if (hasTile && unitAxis >= 0)
+    layout = exchangedLayout(layout, int(unitAxis), exchanged);
   uint32_t inVector = 0;
   for (int bit : vectorBits)
     inVector |= uint32_t(1) << bit;
@@ -143,6 +165,25 @@ uint32_t Access::vectorRegister(uint32_t leader, int64_t element) const {
     if (element >> bit & 1)
       leader |= uint32_t(1) << vectorBits[bit];
   return leader;
+}
+
+Registers Access::exchange(Registers registers) {
+  for (auto [registerBit, laneBit] : exchanged) {
+    uint32_t bit = uint32_t(1) << registerBit;
+    Value distance = k.constant(k.i32(), int64_t(1) << laneBit);
+    Value upper = k.compare(LLVM::ICmpPredicate::ne, k.bitAnd(k.lane, distance), k.constant(k.i32(), 0));
+    for (uint32_t reg = 0; reg < registers.size(); ++reg) {
+      if (reg & bit)
+        continue;
+      // A lane keeps the register of its own half and trades the other for the partner's.
+      Value &low = registers[reg], &high = registers[reg | bit];
+      Value traded = k.shuffle("bfly", k.select(upper, low, high), distance);
+      Value kept = k.select(upper, high, low);
+      low = k.select(upper, traded, kept);
+      high = k.select(upper, kept, traded);
+    }
+  }
+  return registers;
 }
 
 Value Access::address(uint32_t leader) {
@@ -251,7 +292,7 @@ LogicalResult KernelLowering::lowerLoad(tile::LoadOp op) {
   for (auto [leader, words] : llvm::zip(access.leaders(), loaded))
     for (auto [i, value] : llvm::enumerate(fromWords(*this, kind, words)))
       registers[access.vectorRegister(leader, int64_t(i))] = fromMemory(value, element);
-  set(op, std::move(registers));
+  set(op, access.exchange(std::move(registers)));
   return success();
 }
 
@@ -262,14 +303,13 @@ LogicalResult KernelLowering::lowerStore(tile::StoreOp op) {
   // Replicas exist in layouts smaller than the block; a scalar is held by every thread.
   Value owner;
   uint32_t replicaRegisters = 0;
-  if (auto tensor = dyn_cast<RankedTensorType>(type)) {
-    LinearLayout layout = tile::layoutOf(tensor);
-    owner = ownerPredicate(layout);
-    replicaRegisters = layout.freeMask(InDim::Register);
+  if (isa<RankedTensorType>(type)) {
+    owner = ownerPredicate(access.movedLayout());
+    replicaRegisters = access.movedLayout().freeMask(InDim::Register);
   } else {
     owner = compare(LLVM::ICmpPredicate::eq, thread, constant(i32(), 0));
   }
-  const Registers &registers = get(op.getValue());
+  Registers registers = access.exchange(get(op.getValue()));
   for (uint32_t leader : access.leaders()) {
     if (leader & replicaRegisters)
       continue;
