@@ -37,5 +37,11 @@ tidy: setup
 docs: build
 	@tests/tools/update_docs.py --update
 
+# Bounded: `make fuzz SECONDS=600 TARGETS=check` for more of one.
+SECONDS ?= 60
+fuzz:
+	@scripts/setup libclang-rt-22-dev
+	@scripts/fuzz $(SECONDS) $(TARGETS)
+
 clean:
-	@rm -rf build build-release build-asan build-tidy
+	@rm -rf build build-release build-asan build-tidy build-fuzz

@@ -249,6 +249,19 @@ std::string withoutSlash(std::string path) {
 
 } // namespace
 
+Status parseRecipe(FileId file, SourceManager &sources, Diagnostics &diags, Recipe &recipe) {
+  size_t before = diags.errorCount();
+  std::string name(sources.name(file));
+  try {
+    Reader(sources, diags, file, recipe).read();
+  } catch (const YAML::Exception &e) {
+    return usageError("cannot read {}: {}", name, e.what());
+  }
+  if (size_t n = diags.errorCount() - before)
+    return usageError("{} error{} in {}", n, n == 1 ? "" : "s", name);
+  return {};
+}
+
 Result<Recipe> loadRecipe(const std::string &given, SourceManager &sources, Diagnostics &diags) {
   Recipe recipe;
   recipe.path = withoutSlash(given);
@@ -279,14 +292,7 @@ Result<Recipe> loadRecipe(const std::string &given, SourceManager &sources, Diag
   TILEC_ASSIGN(FileId file, sources.load(path.string()));
   if (path.filename() == "recipe.yaml" && path.has_parent_path())
     recipe.name = fs::weakly_canonical(path.parent_path(), ec).filename().string();
-  size_t before = diags.errorCount();
-  try {
-    Reader(sources, diags, file, recipe).read();
-  } catch (const YAML::Exception &e) {
-    return usageError("cannot read {}: {}", path.string(), e.what());
-  }
-  if (size_t n = diags.errorCount() - before)
-    return usageError("{} error{} in {}", n, n == 1 ? "" : "s", path.string());
+  TILEC_TRY(parseRecipe(file, sources, diags, recipe));
   return recipe;
 }
 

@@ -66,6 +66,8 @@ struct Recipe {
 /// Reads a recipe: a .yaml file, a folder with recipe.yaml (or with one .tile file), or a .tile file, which is a recipe
 /// without problems. Faults of the text go to `diags`. Errors: Usage.
 Result<Recipe> loadRecipe(const std::string &path, SourceManager &sources, Diagnostics &diags);
+/// Reads the text of a recipe into `recipe`, whose path and name are set. Errors as loadRecipe().
+Status parseRecipe(FileId file, SourceManager &sources, Diagnostics &diags, Recipe &recipe);
 /// Folders of recipes at or below `directory`: it itself, its subfolders, and those of its folder `recipes`; sorted.
 std::vector<std::string> findRecipes(const std::string &directory);
 /// Holds the recipe's names against its kernel; reports unknown ones, and problems that leave a symbol without a value.

@@ -1,0 +1,33 @@
+// LINK: compiler_sema yaml-cpp
+// SOURCES: tuner/recipe.cpp tuner/recipe_check.cpp tuner/values.cpp compiler/driver/source.cpp
+// Any bytes as a recipe, and as the values of -D.
+#include "tests/fuzz/fuzz.h"
+#include "tuner/recipe.h"
+
+using namespace tilec;
+using namespace tilec::tuner;
+
+int tilec::fuzzOne(std::string_view text) {
+  SourceManager sources;
+  Diagnostics diags;
+  FileId file = sources.add("recipe.yaml", std::string(text));
+  Recipe recipe;
+  Status read = parseRecipe(file, sources, diags, recipe);
+  if (read ? diags.hasErrors() : read.error().message.empty())
+    return fault("the outcome and what is reported differ");
+  for (const Diagnostic &d : diags.all())
+    if (d.span.begin > d.span.end || d.span.end > text.size())
+      return fault("a diagnostic lies outside the file: " + d.message);
+  if (render(diags, sources, false).empty() == diags.hasErrors())
+    return fault("an error is not shown");
+  if (read)
+    for (const auto &[array, tolerance] : recipe.tolerance)
+      for (const Values &problem : recipe.check)
+        (void)evaluate(tolerance, problem);
+  if (Result<Values> values = parseValues(text)) {
+    Result<Values> again = parseValues(toString(*values));
+    if (!again || toString(*again) != toString(*values))
+      return fault("values change when they are written and read");
+  }
+  return 0;
+}
