@@ -166,6 +166,7 @@ private:
     docLine = line;
   }
 
+  // keyword | dtype | NAME .
   void word() {
     size_t begin = pos;
     while (pos < text.size() && isWord(text[pos]))
@@ -183,6 +184,7 @@ private:
       push(TokenKind::Name, begin);
   }
 
+  // Rows stand in the table with the longer spelling first, so the first that fits is the right one.
   bool punctuation() {
     size_t begin = pos;
     for (const Mend &row : foreign)
@@ -239,6 +241,7 @@ private:
     push(TokenKind::Invalid, begin);
   }
 
+  // STRING: on one line, so that a forgotten quote spoils that line only.
   void string() {
     size_t begin = pos++;
     std::string value;
@@ -284,11 +287,13 @@ private:
     ++pos;
   }
 
+  // Underscores are judged once the whole number is known, so that a bad one is one fault.
   void digits() {
     while (isDigit(at(pos)) || at(pos) == '_')
       ++pos;
   }
 
+  // Takes everything that looks like part of the number before judging it: `1f32` is one fault, not two tokens.
   void number() {
     size_t begin = pos;
     bool item = !out.tokens.empty() && out.tokens.back().kind == TokenKind::Dot; // `t.0.1` has no float in it
@@ -342,6 +347,7 @@ private:
     report(Diag::BadNumber, begin, pos, std::move(message)).help = std::move(help);
   }
 
+  // 0x or 0b.
   void basedInteger(size_t begin, std::string_view literal) {
     bool hex = literal[1] == 'x';
     std::string_view body = literal.substr(2);

@@ -70,6 +70,8 @@ bool Parser::accept(TokenKind kind) {
   return true;
 }
 
+// The newline rule: operands are asked for without looking at lines, so a missing one continues the statement by
+// itself.
 bool Parser::lineEnds() const {
   if (!linesCount || !tok().newline)
     return false;
@@ -95,6 +97,7 @@ std::string Parser::foreignMend(std::string_view word) {
   return "";
 }
 
+// The returned report may be a place-holder, so that callers can add notes and help without asking.
 Diagnostic &Parser::complain(Diag diag, Span span, std::string message, std::string help) {
   if (panicking || fatal)
     return dropped = {};
@@ -229,6 +232,7 @@ bool Parser::beginsDecl(const Token &token) const {
   }
 }
 
+// A block inside a faulty statement is skipped whole, but never past the beginning of the next kernel.
 void Parser::skipBalanced() {
   uint32_t braces = 0;
   do {
@@ -330,6 +334,7 @@ void Parser::recoverClause() {
   panicking = true; // neither follows
 }
 
+// Braces say little after a fault at this level: a declaration begins where its word begins a line.
 void Parser::recoverDecl(size_t start) {
   if (fatal)
     return;

@@ -49,6 +49,7 @@ std::optional<Mode> modeOf(std::string_view word) {
 
 } // namespace
 
+// decl = import | const | fn | kernel .
 DeclPtr Parser::parseDecl() {
   std::string doc = docOf(tok());
   Span begin = here();
@@ -84,6 +85,7 @@ DeclPtr Parser::parseDecl() {
   return decl;
 }
 
+// import = "import" STRING .
 std::unique_ptr<ImportDecl> Parser::parseImport() {
   auto decl = std::make_unique<ImportDecl>();
   Span begin = take().span;
@@ -95,6 +97,7 @@ std::unique_ptr<ImportDecl> Parser::parseImport() {
   return finish(std::move(decl), begin);
 }
 
+// const = "const" NAME [":" type] "=" expr .
 std::unique_ptr<ConstDecl> Parser::parseConst() {
   auto decl = std::make_unique<ConstDecl>();
   Span begin = take().span;
@@ -111,6 +114,7 @@ std::unique_ptr<ConstDecl> Parser::parseConst() {
   return finish(std::move(decl), begin);
 }
 
+// fn = "fn" NAME [cparams] "(" [param {"," param} [","]] ")" block .
 std::unique_ptr<FnDecl> Parser::parseFn() {
   auto decl = std::make_unique<FnDecl>();
   decl->doc = docOf(tok());
@@ -128,6 +132,7 @@ std::unique_ptr<FnDecl> Parser::parseFn() {
   return finish(std::move(decl), begin);
 }
 
+// kernel = "kernel" NAME [cparams] "(" [karg {"," karg} [","]] ")" {clause} block .
 std::unique_ptr<KernelDecl> Parser::parseKernel() {
   auto decl = std::make_unique<KernelDecl>();
   Span begin = take().span;
@@ -151,6 +156,7 @@ std::unique_ptr<KernelDecl> Parser::parseKernel() {
 // Parameters
 //===--------------------------------------------------------------------------------------------------------------===//
 
+// cparams = "<" cparam {"," cparam} [","] ">" .
 std::vector<CParam> Parser::parseCParams() {
   std::vector<CParam> params;
   if (!at(TokenKind::Less))
@@ -163,6 +169,7 @@ std::vector<CParam> Parser::parseCParams() {
   return params;
 }
 
+// cparam = NAME ":" ("int"|"bool"|"float"|"dtype") ["=" sum] ["in" domain] .
 CParam Parser::parseCParam() {
   CParam param;
   param.doc = docOf(tok());
@@ -191,6 +198,7 @@ CParam Parser::parseCParam() {
   return param;
 }
 
+// param = NAME [":" type] ["=" expr] .
 FnParam Parser::parseFnParam() {
   FnParam param;
   Span begin = here();
@@ -203,6 +211,7 @@ FnParam Parser::parseFnParam() {
   return param;
 }
 
+// karg = NAME ":" type {attribute} .
 KernelArg Parser::parseKernelArg() {
   KernelArg arg;
   arg.doc = docOf(tok());
@@ -215,6 +224,7 @@ KernelArg Parser::parseKernelArg() {
   return arg;
 }
 
+// attribute = "strides" exprs | "align" exprs | "alias" exprs | "zeroed" | "if" expr .
 void Parser::parseAttributes(KernelArg &arg) {
   auto once = [&](bool present, Span word) {
     if (present)
@@ -246,6 +256,7 @@ void Parser::parseAttributes(KernelArg &arg) {
   }
 }
 
+// type = [mode] NAME ["[" expr {"," expr} [","] "]"] | "(" type {"," type} [","] ")" .
 TypeExpr Parser::parseType() {
   Nest nest(*this);
   TypeExpr type;
@@ -286,6 +297,7 @@ TypeExpr Parser::parseType() {
   return type;
 }
 
+// exprs = "(" expr {"," expr} [","] ")" .
 ExprList Parser::parseExprList(bool wildcards) {
   ExprList exprs;
   exprs.span = here();
@@ -312,6 +324,8 @@ ExprList Parser::parseExprList(bool wildcards) {
 
 bool Parser::atClause() const { return at(TokenKind::KwLet) || (at(TokenKind::Name) && clauseRow(text(tok()))); }
 
+// A block in the head of a kernel chooses an extent or a dtype. When its `}` is missing, the next parameter (`NAME :`),
+// clause or body would be read as its statements, one fault each.
 bool Parser::atHeadLine() const {
   return inHead && tok().newline &&
          (at(TokenKind::LBrace) ||
@@ -355,6 +369,8 @@ void Parser::parseClauses(KernelDecl &kernel) {
   }
 }
 
+// clause = "let" pat "=" expr | "requires" expr {"," expr} | "grid" exprs | "options" settings
+//        | ("hints"|"tune") [NAME] settings .
 Clause Parser::parseClause() {
   Clause clause;
   Token word = take();
@@ -394,6 +410,7 @@ Clause Parser::parseClause() {
   return clause;
 }
 
+// setting = NAME ["=" sum] ["in" domain] .
 Setting Parser::parseSetting() {
   Setting setting;
   Span begin = here();

@@ -84,6 +84,8 @@ ExprPtr Parser::parseSum() {
   return sum;
 }
 
+// Reads operators that bind at least as tight as `minPrecedence`; the right operand takes only tighter ones, which
+// makes all of them left associative.
 ExprPtr Parser::parseBinary(int minPrecedence) {
   Span begin = here();
   ExprPtr lhs = parseUnary();
@@ -110,6 +112,7 @@ ExprPtr Parser::parseBinary(int minPrecedence) {
   return lhs;
 }
 
+// unary = ("-"|"!"|"~") unary | post ["**" unary] . So `-x ** 2` is -(x ** 2), and ** is right associative.
 ExprPtr Parser::parseUnary() {
   Nest nest(*this);
   Span begin = here();
@@ -134,6 +137,7 @@ ExprPtr Parser::parseUnary() {
   return finish(std::move(node), begin);
 }
 
+// post = prim { "." NAME [cargs] [args] | "." DIGITS | "[" sub {"," sub} [","] "]" } .
 ExprPtr Parser::parsePostfix() {
   ExprPtr expr = parsePrimary();
   while (!lineEnds()) {
@@ -187,6 +191,7 @@ ExprPtr Parser::parseMember(ExprPtr object) {
 
 bool Parser::atCall() const { return (at(TokenKind::Less) && tok().generic) || (at(TokenKind::LParen) && !lineEnds()); }
 
+// cargs = "<" sum {"," sum} ">" .   args = "(" [arg {"," arg} [","]] ")" .
 ExprPtr Parser::parseCall(ExprPtr receiver, Ident callee, Span begin) {
   auto node = std::make_unique<CallExpr>();
   node->receiver = std::move(receiver);
@@ -222,6 +227,7 @@ ExprPtr Parser::parseCall(ExprPtr receiver, Ident callee, Span begin) {
   return finish(std::move(node), begin);
 }
 
+// arg = NAME "=" value ["in" domain] | value .   value = expr | closure .
 Arg Parser::parseArg(bool strings) {
   Arg arg;
   Span begin = here();
@@ -258,6 +264,7 @@ ExprPtr Parser::parseIndex(ExprPtr base) {
   return finish(std::move(node), begin);
 }
 
+// sub = ":" | "none" | expr .
 Subscript Parser::parseSubscript() {
   Subscript subscript;
   Span begin = here();
@@ -288,6 +295,7 @@ std::optional<Domain> Parser::parseOptionalDomain() {
   return parseDomain();
 }
 
+// domain = "{" sum {"," sum} [","] "}" | sum ["..=" sum] .
 Domain Parser::parseDomain() {
   Domain domain;
   Span begin = here();

@@ -1,6 +1,6 @@
 #pragma once
 // The recursive-descent parser, shared by its source files only: parser.cpp (tokens, faults, recovery),
-// parser_decl.cpp, parser_stmt.cpp, parser_expr.cpp.
+// parser_decl.cpp, parser_stmt.cpp, parser_expr.cpp, parser_operand.cpp.
 //
 // Faults: `fail` reports one and makes the parser panic. A panicking parser sees the end of the file at every place, so
 // all loops end and every further fault is silent, until a rule that knows where to go on calls one of the `recover`

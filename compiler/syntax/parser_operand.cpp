@@ -87,6 +87,7 @@ ExprPtr Parser::parseNumber() {
   return finish(std::move(node), token.span);
 }
 
+// NAME [cargs] [args] .
 ExprPtr Parser::parseNamed() {
   Token token = take();
   Ident name{std::string(text(token)), token.span};
@@ -108,6 +109,7 @@ ExprPtr Parser::parseString() {
   return finish(std::move(node), token.span);
 }
 
+// "(" ")" | "(" expr ")" | "(" expr "," [expr {"," expr} [","]] ")": a comma makes a tuple.
 ExprPtr Parser::parseParen() {
   InBrackets scope(*this);
   Span open = take().span;
@@ -130,6 +132,7 @@ ExprPtr Parser::parseParen() {
   return finish(std::move(tuple), open);
 }
 
+// "[" [expr {"," expr} [","]] "]" .
 ExprPtr Parser::parseList() {
   InBrackets scope(*this);
   Span open = take().span;
@@ -139,6 +142,7 @@ ExprPtr Parser::parseList() {
   return finish(std::move(node), open);
 }
 
+// if = ["static"] "if" expr block ["else" (if | block)] .
 ExprPtr Parser::parseIf() {
   // A chain of `else if` is one node inside the other, so it counts as nesting.
   Nest nest(*this);
@@ -168,6 +172,7 @@ ExprPtr Parser::parseIf() {
   return finish(std::move(node), begin);
 }
 
+// closure = "fn" "(" [pat {"," pat} [","]] ")" block .
 ExprPtr Parser::parseClosure() {
   Span begin = take().span;
   auto node = std::make_unique<ClosureExpr>();

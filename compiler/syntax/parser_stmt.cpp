@@ -31,6 +31,7 @@ BlockPtr Parser::parseBody() {
   return block;
 }
 
+// block = "{" [stmt {end stmt}] [end] "}" .   end = ";" | the next token is on a new line .
 BlockPtr Parser::parseBlock() {
   auto block = std::make_unique<Block>();
   Nest nest(*this);
@@ -72,11 +73,13 @@ uint32_t Parser::indentAt(uint32_t offset) const {
   return uint32_t(std::min(line.find_first_not_of(" \t"), line.size())) + 1;
 }
 
+// The file ends inside the outermost block whichever `}` was forgotten; indentation tells which one it was.
 void Parser::checkIndent(Span open, const Token &close) {
   if (!suspect && close.newline && indentAt(open.begin) != sources.position(file, close.span.begin).column)
     suspect = open;
 }
 
+// What stands behind a statement on its line is a fault; the statement itself often tells what was meant.
 void Parser::expectStatementEnd(const Stmt *before) {
   if (at(TokenKind::Semicolon) || at(TokenKind::RBrace) || at(TokenKind::Eof) || tok().newline)
     return;
@@ -172,6 +175,7 @@ StmtPtr Parser::parseStmt() {
   }
 }
 
+// bind = ("let"|"var") pat [":" type] ["=" expr] .
 StmtPtr Parser::parseBind(bool misplacedConst) {
   auto stmt = std::make_unique<BindStmt>();
   Token word = take();
@@ -194,6 +198,7 @@ StmtPtr Parser::parseBind(bool misplacedConst) {
   return finish(std::move(stmt), word.span);
 }
 
+// pat = NAME | "(" pat {"," pat} [","] ")" .
 Pattern Parser::parsePattern() {
   Nest nest(*this);
   Pattern pattern;
@@ -228,6 +233,7 @@ std::optional<std::optional<BinaryOp>> Parser::assignment(const Token &token) co
   }
 }
 
+// place = NAME | "(" NAME {"," NAME} [","] ")" . A place is also an expression, so only the operator behind it tells.
 size_t Parser::placeLength() const {
   if (panicking)
     return 0;
@@ -253,6 +259,7 @@ size_t Parser::placeLength() const {
   return assignment(op) && !op.newline ? i - pos : 0;
 }
 
+// assign = place ("="|"+="|"-="|"*="|"/=") expr .
 StmtPtr Parser::parseAssign() {
   auto stmt = std::make_unique<AssignStmt>();
   Span begin = here();
@@ -286,6 +293,7 @@ StmtPtr Parser::parseExprStmt() {
   return finish(std::move(stmt), begin);
 }
 
+// return = "return" [expr] .
 StmtPtr Parser::parseReturn() {
   auto stmt = std::make_unique<ReturnStmt>();
   Span begin = take().span;
@@ -296,6 +304,7 @@ StmtPtr Parser::parseReturn() {
   return finish(std::move(stmt), begin);
 }
 
+// for = ["static"] "for" NAME "in" expr [".." expr] block .
 StmtPtr Parser::parseFor() {
   auto stmt = std::make_unique<ForStmt>();
   Span begin = here();
@@ -315,6 +324,7 @@ StmtPtr Parser::parseFor() {
   return finish(std::move(stmt), begin);
 }
 
+// while = "while" expr block .
 StmtPtr Parser::parseWhile() {
   auto stmt = std::make_unique<WhileStmt>();
   Span begin = take().span;
