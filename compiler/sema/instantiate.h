@@ -16,7 +16,6 @@ private:
   const syntax::File &file;
   const KernelInterface &interface;
   const Bindings &bindings;
-  const SourceManager &sources;
   Diagnostics &diags;
   Checker checker;
   Program &program;

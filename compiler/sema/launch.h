@@ -19,7 +19,7 @@ struct LaunchTerm {
 class LaunchLowering {
 public:
   LaunchLowering(const syntax::File &file, const SourceManager &sources, Diagnostics &diags)
-      : files(file), constants(file, sources, diags), sources(sources), diags(diags) {}
+      : files(file), constants(file, sources, diags), diags(diags) {}
 
   std::map<std::string, LaunchTerm, std::less<>> names; ///< what an expression may use
   std::map<std::string, Span, std::less<>> laterParams; ///< parameters declared further on, for messages
@@ -38,7 +38,6 @@ public:
 
 private:
   Checker constants;
-  const SourceManager &sources;
   Diagnostics &diags;
   int depth = 0;
 
