@@ -25,9 +25,10 @@ constexpr Count counts[] = {
 struct NoteRow {
   std::string_view code;
   NoteEffect effect;
+  std::string_view meaning;
 };
 constexpr NoteRow noteRows[] = {
-#define ASM_NOTE(code, effect, meaning) {#code, NoteEffect::effect},
+#define ASM_NOTE(code, effect, meaning) {#code, NoteEffect::effect, meaning},
 #include "compiler/codegen/asm_notes.def"
 };
 
@@ -96,6 +97,13 @@ std::string readError(std::string_view place, std::string_view text) {
 }
 
 } // namespace
+
+std::string_view noteMeaning(std::string_view code) {
+  for (const NoteRow &row : noteRows)
+    if (row.code == code)
+      return row.meaning;
+  return "";
+}
 
 AsmLog parseAsmLog(std::string_view log) {
   AsmLog result;

@@ -30,6 +30,9 @@ struct AsmLog {
   std::vector<std::string> errors; ///< `line 9: Unknown modifier '.bar'`, in order
 };
 
+/// What a numbered remark means for generated code, in a few words; empty when the table has no row for it.
+std::string_view noteMeaning(std::string_view code);
+
 /// Reads the information and error logs of ptxas or nvJitLink. Lines of no meaning here are skipped.
 AsmLog parseAsmLog(std::string_view log);
 

@@ -20,7 +20,6 @@
 #include "llvm/Target/TargetMachine.h"
 #include <chrono>
 #include <cstring>
-#include <mutex>
 #include <unistd.h>
 
 // The only target of ours; its registration functions have no header of their own.

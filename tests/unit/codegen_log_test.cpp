@@ -97,6 +97,8 @@ TEST(AsmLog, GivesRemarksTheirMeaning) {
     EXPECT_EQ(log.notes[0].kernel, c.kernel) << c.line;
     EXPECT_FALSE(log.notes[0].text.empty());
   }
+  EXPECT_THAT(noteMeaning("C7512"), HasSubstr("registers"));
+  EXPECT_EQ(noteMeaning("C9999"), "");
 }
 
 TEST(AsmLog, KeepsErrorsWithTheirLines) {
