@@ -210,6 +210,12 @@ LogicalResult KernelLowering::lowerElementwise(Operation *op) {
   Type type = scalarType(getElementTypeOrSelf(op->getResult(0).getType()));
   bool ftz = op->hasAttr("tile.ftz");
   Registers registers;
+  if (isa<arith::DivFOp>(op) && isa<RankedTensorType>(op->getResult(0).getType()) && type.isF32() && !ftz &&
+      !isApprox(op))
+    if (auto quotients = divideByFew(*this, get(op->getOperand(0)), get(op->getOperand(1)))) {
+      set(op->getResult(0), std::move(*quotients));
+      return success();
+    }
   for (unsigned i = 0; i < registerCount(op->getResult(0).getType()); ++i) {
     SmallVector<Value> operands;
     for (Value operand : op->getOperands()) {
