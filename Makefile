@@ -25,11 +25,14 @@ test: build
 demo: build
 	@scripts/demo
 
+# Not `git ls-files`, which lists nothing in an unpacked archive or in a repository of another user.
+FORMATTED = find cli cmake compiler runtime tests tuner \( -name '*.h' -o -name '*.cpp' -o -name '*.c' \) -print0 | xargs -0 -P $(JOBS) -n 16
+
 format:
-	@git ls-files '*.h' '*.cpp' '*.c' | xargs clang-format-22 -i
+	@$(FORMATTED) clang-format-22 -i
 
 format-check:
-	@git ls-files '*.h' '*.cpp' '*.c' | xargs clang-format-22 --dry-run --Werror
+	@$(FORMATTED) clang-format-22 --dry-run --Werror
 
 tidy: setup
 	@cmake --preset tidy >/dev/null && cmake --build build-tidy -j $(JOBS) --target tilec

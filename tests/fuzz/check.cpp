@@ -1,7 +1,7 @@
 // LINK: compiler_sema
 // Any bytes as a program: lexer, parser and, when the text is well formed, the checker. What is reported must render.
-#include "compiler/base/diag.h"
 #include "compiler/sema/check.h"
+#include "compiler/base/diag.h"
 #include "compiler/syntax/parser.h"
 #include "compiler/target/target.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,8 +1,8 @@
 // LINK: compiler_sema yaml-cpp
 // SOURCES: tuner/recipe.cpp tuner/recipe_check.cpp tuner/values.cpp compiler/driver/source.cpp
 // Any bytes as a recipe, and as the values of -D.
-#include "tests/fuzz/fuzz.h"
 #include "tuner/recipe.h"
+#include "tests/fuzz/fuzz.h"
 
 using namespace tilec;
 using namespace tilec::tuner;
