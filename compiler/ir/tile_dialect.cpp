@@ -84,6 +84,10 @@ Type tileType(ArrayRef<int64_t> shape, Type element) {
   return shape.empty() ? element : RankedTensorType::get(shape, element);
 }
 
+std::string strideSymbol(StringRef array, unsigned axis) {
+  return fmt::format("{}.stride.{}", std::string_view(array), axis);
+}
+
 std::string canonicalText(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream stream(text);

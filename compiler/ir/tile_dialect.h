@@ -40,6 +40,9 @@ inline llvm::ArrayRef<int64_t> tileShape(mlir::Type tile) {
 /// The tile type of a shape: a tensor, or the element type itself for the empty shape.
 mlir::Type tileType(llvm::ArrayRef<int64_t> shape, mlir::Type element);
 
+/// Name of the symbol argument that carries a stride of an array written `_`; the launcher knows it from the argument.
+std::string strideSymbol(llvm::StringRef array, unsigned axis);
+
 /// Textual form of a module without locations, with every op in its own syntax: equal for equal programs, whatever
 /// their place in a file, so it is what the hash of the tile IR covers. The text parses again.
 std::string canonicalText(mlir::ModuleOp module);

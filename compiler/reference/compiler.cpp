@@ -124,6 +124,21 @@ static std::vector<std::byte> bytesOf(uint64_t bits, size_t size) {
   return bytes;
 }
 
+/// A symbol of the launch, or a stride written `_`, which is whatever the buffer has.
+Result<int64_t> Compiler::symbolValue(const std::string &name) const {
+  if (auto found = launch.symbols.find(name); found != launch.symbols.end())
+    return found->second;
+  for (const auto &[array, view] : launch.buffers)
+    for (unsigned axis = 0; axis < view.extents.size(); ++axis)
+      if (name == tile::strideSymbol(array, axis)) {
+        int64_t contiguous = 1;
+        for (size_t i = axis + 1; i < view.extents.size(); ++i)
+          contiguous *= view.extents[i];
+        return view.strides.empty() ? contiguous : view.strides[axis];
+      }
+  return usageError("the launch gives no value for symbol '{}'", name);
+}
+
 Status Compiler::bindArguments() {
   for (unsigned i = 0, e = kernel.getNumArguments(); i < e; ++i) {
     std::string name = kernel.argName(i).str();
@@ -143,12 +158,10 @@ Status Compiler::bindArguments() {
     }
     uint64_t bits = 0;
     if (kind == "symbol") {
-      auto found = launch.symbols.find(name);
-      if (found == launch.symbols.end())
-        return usageError("the launch gives no value for symbol '{}'", name);
-      if (argument.getType().isInteger(32) && found->second != int32_t(found->second))
-        return usageError("symbol '{}' is {}, which needs index64", name, found->second);
-      bits = uint64_t(found->second);
+      TILEC_ASSIGN(int64_t value, symbolValue(name));
+      if (argument.getType().isInteger(32) && value != int32_t(value))
+        return usageError("symbol '{}' is {}, which needs index64", name, value);
+      bits = uint64_t(value);
     } else {
       auto found = launch.scalars.find(name);
       if (found == launch.scalars.end())

@@ -82,6 +82,7 @@ public:
 
 private:
   Status bindArguments();
+  Result<int64_t> symbolValue(const std::string &name) const;
   Status compileBlock(mlir::Block &block, llvm::function_ref<void(mlir::Operation *)> atEnd);
   Status compileOp(mlir::Operation *op);
   bool probeSlice();

@@ -1,0 +1,235 @@
+// Instructions in order, and the structured control flow they stand in.
+#include "compiler/emit/emitter.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tilec::emit {
+
+TypedAttr Emitter::constantAttr(DType dtype, uint64_t bits) {
+  Type element = tile::elementType(builder.getContext(), dtype);
+  if (auto type = dyn_cast<FloatType>(element)) {
+    if (dtype == DType::tf32) // the language stores the upper 19 bits of an f32
+      bits >>= 13;
+    return FloatAttr::get(type, APFloat(type.getFloatSemantics(), APInt(type.getWidth(), bits)));
+  }
+  unsigned width = element.getIntOrFloatBitWidth();
+  return IntegerAttr::get(element, APInt(width, bits, false, /*implicitTrunc=*/true));
+}
+
+Value Emitter::constant(DType dtype, uint64_t bits) { return make<arith::ConstantOp>(constantAttr(dtype, bits)); }
+
+llvm::SmallVector<Value> Emitter::indices(const sema::Inst &inst, size_t first, size_t count) const {
+  llvm::SmallVector<Value> list;
+  for (size_t i = 0; i < count; ++i)
+    list.push_back(operand(inst, first + i));
+  return list;
+}
+
+static tile::RoundingMode rounding(Rounding mode) {
+  switch (mode) {
+  case Rounding::NearestEven:
+    return tile::RoundingMode::rn;
+  case Rounding::Zero:
+    return tile::RoundingMode::rz;
+  case Rounding::Down:
+    return tile::RoundingMode::rm;
+  case Rounding::Up:
+    return tile::RoundingMode::rp;
+  }
+  return tile::RoundingMode::rn;
+}
+
+static tile::Padding padding(sema::Padding value) {
+  switch (value) {
+  case sema::Padding::None:
+    return tile::Padding::none;
+  case sema::Padding::Zero:
+    return tile::Padding::zero;
+  case sema::Padding::NegZero:
+    return tile::Padding::negzero;
+  case sema::Padding::NaN:
+    return tile::Padding::nan;
+  case sema::Padding::Inf:
+    return tile::Padding::inf;
+  case sema::Padding::NegInf:
+    return tile::Padding::neginf;
+  }
+  return tile::Padding::none;
+}
+
+static tile::ReduceKind reduceKind(sema::ReduceOp op) {
+  switch (op) {
+  case sema::ReduceOp::Sum:
+    return tile::ReduceKind::sum;
+  case sema::ReduceOp::Prod:
+    return tile::ReduceKind::prod;
+  case sema::ReduceOp::Min:
+    return tile::ReduceKind::min;
+  case sema::ReduceOp::Max:
+    return tile::ReduceKind::max;
+  case sema::ReduceOp::Any:
+    return tile::ReduceKind::any;
+  case sema::ReduceOp::All:
+    return tile::ReduceKind::all;
+  }
+  return tile::ReduceKind::sum;
+}
+
+namespace {
+template <typename... F> struct Overloaded : F... {
+  using F::operator()...;
+};
+template <typename... F> Overloaded(F...) -> Overloaded<F...>;
+} // namespace
+
+/// The value of an instruction; null for those without one, or with several, which define theirs themselves.
+Value Emitter::emitInst(const sema::Inst &inst) {
+  auto type = [&] { return irType(typeOf(inst.results[0])); };
+  auto dtype = [&](size_t i) { return typeOf(inst.operands[i]).dtype; };
+  return std::visit(
+      Overloaded{
+          [&](const sema::ConstInst &i) -> Value { return constant(typeOf(inst.results[0]).dtype, i.bits); },
+          [&](const sema::ArangeInst &i) -> Value {
+            DType element = typeOf(inst.results[0]).dtype;
+            return make<tile::ArangeOp>(type(), constantAttr(element, i.start), constantAttr(element, i.step));
+          },
+          [&](const sema::BlockIdInst &i) -> Value { return make<tile::BlockIdOp>(type(), uint32_t(i.axis)); },
+          [&](const sema::NumBlocksInst &i) -> Value { return make<tile::NumBlocksOp>(type(), uint32_t(i.axis)); },
+          [&](const sema::ArrayArgInst &i) -> Value { return arrays[i.index]; },
+          [&](const sema::ScalarArgInst &i) -> Value { return scalars[program.scalars[i.index].name]; },
+          [&](const sema::SymbolInst &i) -> Value {
+            return launchIndex(LaunchExpr::name(i.name), typeOf(inst.results[0]).dtype == DType::i64);
+          },
+          [&](const sema::ExtentInst &i) -> Value {
+            return make<tile::ExtentOp>(type(), operand(inst, 0), uint32_t(i.axis));
+          },
+          [&](const sema::UnaryInst &i) -> Value { return emitUnary(inst, i); },
+          [&](const sema::BinaryInst &i) -> Value { return emitBinary(inst, i); },
+          [&](const sema::FmaInst &) -> Value {
+            return make<math::FmaOp>(operand(inst, 0), operand(inst, 1), operand(inst, 2));
+          },
+          [&](const sema::CompareInst &i) -> Value { return emitCompare(inst, i.op); },
+          [&](const sema::SelectInst &) -> Value {
+            return make<arith::SelectOp>(operand(inst, 0), operand(inst, 1), operand(inst, 2));
+          },
+          [&](const sema::ConvertInst &i) -> Value {
+            return make<tile::ConvertOp>(type(), operand(inst, 0), StringRef(tilec::name(dtype(0))),
+                                         StringRef(tilec::name(typeOf(inst.results[0]).dtype)), rounding(i.rounding),
+                                         i.saturate);
+          },
+          [&](const sema::BroadcastInst &) -> Value {
+            Value x = operand(inst, 0);
+            if (x.getType() == type())
+              return x;
+            if (typeOf(inst.operands[0]).shape.empty())
+              return make<tile::SplatOp>(type(), x);
+            return make<tile::BroadcastOp>(type(), x);
+          },
+          [&](const sema::ReshapeInst &) -> Value {
+            Value x = operand(inst, 0);
+            return x.getType() == type() ? x : make<tile::ReshapeOp>(type(), x).getResult();
+          },
+          [&](const sema::ReduceInst &i) -> Value {
+            bool extreme = i.op == sema::ReduceOp::Min || i.op == sema::ReduceOp::Max;
+            bool isUnsigned = extreme && isInt(dtype(0)) && this->isUnsigned(dtype(0));
+            bool propagate = extreme && isFloat(dtype(0)) && i.propagateNan;
+            return make<tile::ReduceOp>(type(), operand(inst, 0), reduceKind(i.op), i.axes, isUnsigned, propagate);
+          },
+          [&](const sema::ViewInst &i) -> Value {
+            return make<tile::ViewOp>(type(), operand(inst, 0), i.step, i.axes, padding(i.padding));
+          },
+          [&](const sema::NumTilesInst &i) -> Value {
+            return make<tile::NumTilesOp>(type(), operand(inst, 0), uint32_t(i.axis));
+          },
+          [&](const sema::LoadInst &i) -> Value {
+            return make<tile::LoadOp>(type(), operand(inst, 0), indices(inst, 1, inst.operands.size() - 1),
+                                      uint32_t(i.site), i.inBounds);
+          },
+          [&](const sema::StoreInst &i) -> Value {
+            emitStore(inst, i);
+            return {};
+          },
+          [&](const sema::IfInst &) -> Value {
+            emitIf(inst);
+            return {};
+          },
+          [&](const sema::ForInst &) -> Value {
+            emitFor(inst);
+            return {};
+          },
+          [&](const sema::YieldInst &) -> Value {
+            make<scf::YieldOp>(indices(inst, 0, inst.operands.size()));
+            return {};
+          }},
+      inst.payload);
+}
+
+void Emitter::emitBlock(const sema::Block &block) {
+  for (const sema::Inst &inst : block.insts) {
+    if (failed)
+      return;
+    location = locate(inst.span);
+    Value value = emitInst(inst);
+    if (value && inst.results.size() == 1)
+      values[inst.results[0]] = value;
+  }
+}
+
+void Emitter::emitStore(const sema::Inst &inst, const sema::StoreInst &store) {
+  Value value = values[inst.operands.back()];
+  const sema::Type &view = typeOf(inst.operands[0]);
+  if (typeOf(inst.operands.back()).shape.empty() && !view.shape.empty())
+    value = make<tile::SplatOp>(RankedTensorType::get(view.shape, value.getType()), value);
+  make<tile::StoreOp>(value, operand(inst, 0), indices(inst, 1, inst.operands.size() - 2), uint32_t(store.site),
+                      store.inBounds);
+}
+
+void Emitter::emitIf(const sema::Inst &inst) {
+  llvm::SmallVector<Type> types;
+  for (sema::ValueId id : inst.results)
+    types.push_back(irType(typeOf(id)));
+  bool hasElse = !types.empty() || (inst.blocks.size() > 1 && !inst.blocks[1].insts.empty());
+  auto branch = make<scf::IfOp>(types, operand(inst, 0), /*addThenBlock=*/true, /*addElseBlock=*/hasElse);
+  for (size_t arm = 0; arm < inst.blocks.size() && (arm == 0 || hasElse); ++arm) {
+    OpBuilder::InsertionGuard guard(builder);
+    Block *block = arm == 0 ? branch.thenBlock() : branch.elseBlock();
+    builder.setInsertionPointToEnd(block);
+    emitBlock(inst.blocks[arm]);
+    location = locate(inst.span);
+    if (!failed && !block->mightHaveTerminator())
+      make<scf::YieldOp>();
+  }
+  for (auto [id, result] : llvm::zip(inst.results, branch.getResults()))
+    values[id] = result;
+}
+
+void Emitter::emitFor(const sema::Inst &inst) {
+  Value lower = operand(inst, 0), upper = operand(inst, 1), step = operand(inst, 2);
+  APInt known;
+  if (!matchPattern(step, m_ConstantInt(&known))) {
+    // scf.for leaves a step that is not positive open; in the language it runs no trip.
+    Value one = integer(step.getType(), 1);
+    Value positive = make<arith::CmpIOp>(arith::CmpIPredicate::sge, step, one);
+    upper = make<arith::SelectOp>(positive, upper, lower);
+    step = make<arith::MaxSIOp>(step, one);
+  }
+  auto loop = make<scf::ForOp>(lower, upper, step, indices(inst, 3, inst.operands.size() - 3));
+  const sema::Block &body = inst.blocks[0];
+  values[body.params[0]] = loop.getInductionVar();
+  for (auto [i, argument] : llvm::enumerate(loop.getRegionIterArgs()))
+    values[body.params[i + 1]] = argument;
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = loop.getBody();
+  if (block->mightHaveTerminator())
+    block->getTerminator()->erase();
+  builder.setInsertionPointToEnd(block);
+  emitBlock(body);
+  location = locate(inst.span);
+  if (!failed && !block->mightHaveTerminator())
+    make<scf::YieldOp>();
+  for (auto [id, result] : llvm::zip(inst.results, loop.getResults()))
+    values[id] = result;
+}
+
+} // namespace tilec::emit
