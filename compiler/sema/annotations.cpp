@@ -9,9 +9,9 @@ using syntax::TypeExpr;
 bool Checker::annotated(const TypeExpr &type, Value &value, Span valueSpan, std::string_view name, bool binds) {
   if (type.isTuple()) {
     if (!value.is(ValueKind::Tuple) || value.elements.size() != type.elements.size()) {
-      report(Diag::AnnotationMismatch, valueSpan,
-             fmt::format("'{}' is a tuple of {}, not {}", name, type.elements.size(), typeName(value)))
-          .notes.push_back({type.span, "the annotation"});
+      note(report(Diag::AnnotationMismatch, valueSpan,
+                  fmt::format("'{}' is a tuple of {}, not {}", name, type.elements.size(), typeName(value))),
+           {type.span, "the annotation"});
       return false;
     }
     for (size_t i = 0; i < type.elements.size(); ++i)
@@ -53,18 +53,18 @@ bool Checker::annotatedExtent(const syntax::Expr &extent, const Value &found, Sp
     return false;
   if (found.is(ValueKind::Int) && found.integer == *wanted)
     return true;
-  report(Diag::AnnotationMismatch, valueSpan,
-         fmt::format("'{}' has extent {} here, not {}", name, *wanted, describe(found)))
-      .notes.push_back({extent.span, "the annotation"});
+  note(report(Diag::AnnotationMismatch, valueSpan,
+              fmt::format("'{}' has extent {} here, not {}", name, *wanted, describe(found))),
+       {extent.span, "the annotation"});
   return false;
 }
 
 bool Checker::annotatedTile(const TypeExpr &type, Value &value, Span valueSpan, std::string_view name, bool binds) {
   auto mismatch = [&](std::string help = "") {
-    report(Diag::AnnotationMismatch, valueSpan,
-           fmt::format("'{}' is {} by its annotation, not {}", name, sources.text(type.span), typeName(value)),
-           std::move(help))
-        .notes.push_back({type.span, "the annotation"});
+    note(report(Diag::AnnotationMismatch, valueSpan,
+                fmt::format("'{}' is {} by its annotation, not {}", name, sources.text(type.span), typeName(value)),
+                std::move(help)),
+         {type.span, "the annotation"});
     return false;
   };
   if (!value.isTileLike())
@@ -95,9 +95,10 @@ bool Checker::annotatedTile(const TypeExpr &type, Value &value, Span valueSpan, 
 bool Checker::annotatedMemory(const TypeExpr &type, Value &value, Span valueSpan, std::string_view name, bool binds) {
   bool isView = type.mode == Mode::View;
   auto mismatch = [&](std::string_view why) {
-    report(Diag::AnnotationMismatch, valueSpan,
-           fmt::format("'{}' is {} by its annotation, not {}{}", name, sources.text(type.span), typeName(value), why))
-        .notes.push_back({type.span, "the annotation"});
+    note(report(Diag::AnnotationMismatch, valueSpan,
+                fmt::format("'{}' is {} by its annotation, not {}{}", name, sources.text(type.span), typeName(value),
+                            why)),
+         {type.span, "the annotation"});
     return false;
   };
   if (!value.is(isView ? ValueKind::View : ValueKind::Array))

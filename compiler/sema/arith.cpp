@@ -90,8 +90,8 @@ std::optional<DType> Checker::commonDType(const Value &a, Span spanA, const Valu
   auto t = promote(dtypeOf(a), dtypeOf(b));
   if (!t) {
     Diagnostic &d = report(t.error().diag, span, t.error().message, t.error().help);
-    d.notes.insert(d.notes.begin(), DiagNote{spanB, fmt::format("this is {}", typeName(b))});
-    d.notes.insert(d.notes.begin(), DiagNote{spanA, fmt::format("this is {}", typeName(a))});
+    note(d, DiagNote{spanA, fmt::format("this is {}", typeName(a))});
+    note(d, DiagNote{spanB, fmt::format("this is {}", typeName(b))});
     return std::nullopt;
   }
   auto wide = [&](const Value &v) { return v.isTile() && (v.type.dtype == DType::i32 || v.type.dtype == DType::i64); };
@@ -108,6 +108,10 @@ std::optional<Checker::Pair> Checker::unify(const Value &a, Span spanA, const Va
   auto dtype = commonDType(a, spanA, b, spanB, span);
   if (!dtype)
     return std::nullopt;
+  if (!hasArithmetic(*dtype)) { // a number has taken the dtype of what it meets
+    fail(promote(*dtype, *dtype).error(), span);
+    return std::nullopt;
+  }
   Value x = materializeAs(a, *dtype, spanA), y = materializeAs(b, *dtype, spanB);
   if (x.isError() || y.isError())
     return std::nullopt;

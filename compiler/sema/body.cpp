@@ -1,5 +1,6 @@
 // A kernel's body: the names its signature gives, and compile-time constants of the file.
 #include "compiler/sema/checker.h"
+#include "compiler/sema/walk.h"
 
 namespace tilec::sema {
 
@@ -70,9 +71,12 @@ Value Checker::symbolOf(Binding &binding, Span span) {
   if (binding.value.isConst())
     return binding.value;
   bool isExtent = std::ranges::find(program.symbols, binding.name) != program.symbols.end();
-  if (isExtent)
-    return symbolValue(binding.name, span,
-                       fmt::format("'{}' is an extent or stride, known only at a launch", binding.name));
+  if (isExtent) {
+    Value value = symbolValue(binding.name, span, "");
+    value.origin =
+        origin(binding.span, fmt::format("'{}' is an extent or a stride, known only at a launch", binding.name));
+    return value;
+  }
   auto it = std::ranges::find(program.lets, binding.name, &std::pair<std::string, LaunchExpr>::first);
   if (it == program.lets.end())
     return Value::error();
@@ -94,6 +98,26 @@ Value Checker::symbolOf(Binding &binding, Span span) {
   return symbolValue(binding.name, span, std::move(reason));
 }
 
+/// Where the signature first names a symbol.
+static Span symbolSpan(const syntax::KernelDecl &kernel, const std::string &symbol) {
+  std::optional<Span> found;
+  Walker walker;
+  walker.onExpr = [&](const syntax::Expr &e) {
+    auto *name = syntax::dynAs<syntax::NameExpr>(&e);
+    if (name && name->name == symbol && !found)
+      found = name->span;
+    return !found;
+  };
+  for (const syntax::KernelArg &arg : kernel.args) {
+    for (const syntax::ExprPtr &extent : arg.type.extents)
+      walker.walk(extent.get());
+    if (arg.strides)
+      for (const syntax::ExprPtr &stride : arg.strides->items)
+        walker.walk(stride.get());
+  }
+  return found.value_or(kernel.name.span);
+}
+
 void Checker::checkBody(const syntax::KernelDecl &kernel, const KernelInterface &interface) {
   Scope signature;
   Frame whole;
@@ -108,10 +132,9 @@ void Checker::checkBody(const syntax::KernelDecl &kernel, const KernelInterface 
     binding->value = std::move(value);
     signature.names.push_back(std::move(binding));
   };
-  for (const std::string &symbol : program.symbols) {
-    Span span = kernel.span;
-    add(symbol, span, NameKind::Symbol, Value::tile(0, Type{TypeKind::Tile, indexType(), {}, 0}, nullptr));
-  }
+  for (const std::string &symbol : program.symbols)
+    add(symbol, symbolSpan(kernel, symbol), NameKind::Symbol,
+        Value::tile(0, Type{TypeKind::Tile, indexType(), {}, 0}, nullptr));
   for (size_t i = 0; i < interface.params.size(); ++i)
     add(interface.params[i].name, interface.params[i].span, NameKind::Param,
         valueOf(program.parameters.at(interface.params[i].name)));

@@ -183,8 +183,8 @@ Value Checker::runTimeIf(const IfExpr &e, const Value &c, bool wanted) {
 bool Checker::agree(const IfExpr &e, Arm &a, Arm &b, Value &x, Value &y) {
   auto disagree = [&](std::string message, std::string help) {
     Diagnostic &d = report(Diag::ArmsDisagree, e.span, std::move(message), std::move(help));
-    d.notes.insert(d.notes.begin(), DiagNote{b.span, fmt::format("this arm gives {}", typeName(y))});
-    d.notes.insert(d.notes.begin(), DiagNote{a.span, fmt::format("this arm gives {}", typeName(x))});
+    note(d, DiagNote{a.span, fmt::format("this arm gives {}", typeName(x))});
+    note(d, DiagNote{b.span, fmt::format("this arm gives {}", typeName(y))});
     return false;
   };
   if (x.is(ValueKind::Tuple) && y.is(ValueKind::Tuple) && x.elements.size() == y.elements.size()) {
@@ -248,7 +248,7 @@ Value Checker::mergeValues(const IfExpr &e, Arm &a, Arm &b, Value x, Value y, st
   if (!fixed.empty()) {
     Diagnostic &d = report(Diag::NotAtRunTime, e.span, fmt::format("{} cannot be chosen at run time", fixed),
                            "decide with 'static if', whose condition is known while compiling");
-    d.notes.insert(d.notes.begin(), DiagNote{e.condition->span, "this condition is known only at run time"});
+    note(d, DiagNote{e.condition->span, "this condition is known only at run time"});
     return Value::error();
   }
   if (!agree(e, a, b, x, y))
@@ -295,8 +295,8 @@ void Checker::mergeVars(const IfExpr &e, size_t count, Arm &a, Arm &b, std::vect
                              fmt::format("'{}' is {} after one arm and {} after the other", var.name, typeName(x.value),
                                          typeName(y.value)),
                              "a variable keeps dtype and shape on every path");
-      d.notes.insert(d.notes.begin(), DiagNote{y.typeSpan, fmt::format("here it becomes {}", typeName(y.value))});
-      d.notes.insert(d.notes.begin(), DiagNote{x.typeSpan, fmt::format("here it becomes {}", typeName(x.value))});
+      note(d, DiagNote{x.typeSpan, fmt::format("here it becomes {}", typeName(x.value))});
+      note(d, DiagNote{y.typeSpan, fmt::format("here it becomes {}", typeName(y.value))});
       var.value = Value::error();
       continue;
     }

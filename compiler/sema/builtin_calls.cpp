@@ -131,12 +131,18 @@ bool Checker::bindArgs(BuiltinCall &call) {
     else
       ++next;
   }
-  for (size_t i = 0; i < call.params.size(); ++i)
-    if (call.args[i].empty() && !call.params[i].variadic && !call.params[i].optional &&
-        !(call.info->receiver == Receiver::Tile && call.params[i].name == "y" && call.params.size() > 2 &&
-          call.params[2].name == "axis")) // min and max of one tile reduce it
-      wrong(Diag::WrongArguments, e.span,
-            fmt::format("'{}' needs the argument '{}'", call.info->name, call.params[i].name));
+  std::vector<std::string> missing;
+  for (size_t i = 0; i < call.params.size(); ++i) {
+    const BuiltinParam &param = call.params[i];
+    // min and max of one tile reduce it.
+    bool reduces = call.info->group == BuiltinGroup::Reduce && param.name == "y";
+    if (call.args[i].empty() && !param.variadic && !param.optional && !reduces)
+      missing.push_back(fmt::format("'{}'", param.name));
+  }
+  if (!missing.empty())
+    wrong(Diag::WrongArguments, e.span,
+          fmt::format("'{}' needs the argument{} {}", call.info->name, missing.size() > 1 ? "s" : "",
+                      join(missing, " and ")));
   return good;
 }
 

@@ -82,8 +82,8 @@ Value Checker::callFn(const FnDecl &fn, Scope *home, const CallExpr &e, bool wan
   std::map<std::string, BoundArg> given;
   bool good = true;
   auto wrong = [&](Span span, std::string message, std::string help = "") {
-    report(Diag::WrongArguments, span, std::move(message), std::move(help))
-        .notes.push_back({fn.name.span, fmt::format("'{}' is declared here", fn.name.text)});
+    note(report(Diag::WrongArguments, span, std::move(message), std::move(help)),
+         {fn.name.span, fmt::format("'{}' is declared here", fn.name.text)});
     good = false;
   };
   size_t position = 0;
@@ -130,16 +130,16 @@ Value Checker::callFn(const FnDecl &fn, Scope *home, const CallExpr &e, bool wan
   own.wanted = wanted;
   own.number = inner.function;
   Frame *outer = std::exchange(frame, &own);
-  calls.push_back({fn.name.text, e.span});
   size_t alive = variables.size();
   Value result = Value::error();
   if (bindConstParams(fn, e, constants) && bindParams(fn, e, given)) {
+    calls.push_back({fn.name.text, e.span});
     result = block(*fn.body, wanted);
     if (own.returned)
       result = *own.returned;
+    calls.pop_back();
   }
   variables.resize(alive);
-  calls.pop_back();
   frame = outer;
   scope = caller;
   return result;
@@ -196,13 +196,15 @@ bool Checker::bindParams(const FnDecl &fn, const CallExpr &e, const std::map<std
       value = expr(*param.defaultValue);
       span = param.defaultValue->span;
     } else {
-      report(Diag::WrongArguments, e.span, fmt::format("'{}' needs the argument '{}'", fn.name.text, param.name.text))
-          .notes.push_back({param.name.span, "the parameter"});
+      note(report(Diag::WrongArguments, e.span,
+                  fmt::format("'{}' needs the argument '{}'", fn.name.text, param.name.text)),
+           {param.name.span, "the parameter"});
       good = false;
       continue;
     }
-    if (param.type && !value.isError() && !annotated(*param.type, value, span, param.name.text, true))
-      value = Value::error();
+    // Without a fitting argument the names that an annotation binds have no meaning: the body is not looked at.
+    if (param.type && (value.isError() || !annotated(*param.type, value, span, param.name.text, true)))
+      good = false;
     declare(param.name.text, param.name.span, NameKind::Param, value);
   }
   return good;

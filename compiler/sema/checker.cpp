@@ -23,11 +23,21 @@ Checker::Checker(const syntax::File &file, const SourceManager &sources, Diagnos
 Diagnostic &Checker::report(Diag diag, Span span, std::string message, std::string help) {
   Diagnostic &d = diags.report(diag, span, std::move(message));
   d.help = std::move(help);
-  // The chain of calls that led here, innermost first; long ones in the middle of a recursion say nothing new.
-  constexpr size_t most = 8;
-  for (size_t i = calls.size(); i-- > 0 && d.notes.size() < most;)
+  // The chain of calls that led here, innermost first; a call that repeats in a recursion says nothing new.
+  for (size_t i = calls.size(), shown = 0; i-- > 0 && shown < chainShown;) {
+    bool repeats = i + 1 < calls.size() && calls[i].call.begin == calls[i + 1].call.begin;
+    if (repeats)
+      continue;
     d.notes.push_back({calls[i].call, fmt::format("in '{}', called here", calls[i].name)});
+    ++shown;
+  }
+  chain = d.notes.size();
   return d;
+}
+
+void Checker::note(Diagnostic &d, DiagNote place) {
+  // What belongs to the error itself stands in front of the chain of calls.
+  d.notes.insert(d.notes.end() - std::ptrdiff_t(std::min(chain, d.notes.size())), std::move(place));
 }
 
 Value Checker::fail(Diag diag, Span span, std::string message, std::string help) {
@@ -93,7 +103,7 @@ bool Checker::needConst(const Value &value, Span span, std::string_view what) {
       report(Diag::NeedsCompileTime, span,
              fmt::format("{} must be a compile-time value, but '{}' is known only at run time", what, textOf(span)));
   if (part->origin)
-    d.notes.insert(d.notes.begin(), DiagNote{part->origin->span, part->origin->reason});
+    note(d, DiagNote{part->origin->span, part->origin->reason});
   return false;
 }
 

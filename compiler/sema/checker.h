@@ -21,6 +21,8 @@ struct FileNames {
 
 /// Calls nested deeper than this are refused: recursion is unrolled while compiling.
 inline constexpr int maxCalls = 64;
+/// Calls of a chain that a message shows; long ones come from recursion and repeat themselves.
+inline constexpr size_t chainShown = 8;
 /// Elements of the largest tile.
 inline constexpr int64_t maxTileElements = int64_t(1) << 24;
 
@@ -74,6 +76,7 @@ private:
     Span call;
   };
   std::vector<Call> calls; ///< functions being inlined here, outermost first
+  size_t chain = 0;        ///< notes of the last report that show them
   /// The function (or kernel) whose statements are being checked.
   struct Frame {
     bool wanted = false; ///< the caller uses its value
@@ -108,6 +111,7 @@ private:
 
   // -- reports (checker.cpp)
   Diagnostic &report(Diag diag, Span span, std::string message, std::string help = "");
+  void note(Diagnostic &d, DiagNote place);
   Value fail(Diag diag, Span span, std::string message, std::string help = "");
   Value fail(const Fault &fault, Span span);
   Value notBuilt(Span span, std::string_view what);

@@ -139,10 +139,9 @@ Value Checker::readBinding(Binding &binding, Span span) {
   Diagnostic &d = report(Diag::Unassigned, span,
                          fmt::format("'{}' {} a value here", binding.name,
                                      binding.assigned == Assigned::No ? "does not have" : "may not have"));
+  note(d, DiagNote{binding.span, fmt::format("'{}' is declared without a value", binding.name)});
   if (binding.assigned == Assigned::Maybe)
-    d.notes.insert(d.notes.begin(), DiagNote{binding.gap, "it gets none on the way through here"});
-  d.notes.insert(d.notes.begin(),
-                 DiagNote{binding.span, fmt::format("'{}' is declared without a value", binding.name)});
+    note(d, DiagNote{binding.gap, "it gets none on the way through here"});
   binding.assigned = Assigned::Yes; // one report a variable is enough
   binding.value = Value::error();
   return Value::error();

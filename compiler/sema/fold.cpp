@@ -359,6 +359,8 @@ Folded foldCompare(CompareOp op, const Value &a, const Value &b) {
     return Value::ofBool(compare(op, x.integer, y.integer));
   if (x.is(ValueKind::Float))
     return Value::ofBool(compare(op, x.real, y.real));
+  if (!hasArithmetic(x.dtype))
+    return std::unexpected(promote(x.dtype, x.dtype).error());
   if (isFloat(x.dtype))
     return Value::ofBool(compare(op, realOf(x), realOf(y)));
   return Value::ofBool(compare(op, integerOf(x), integerOf(y)));

@@ -9,8 +9,8 @@ static constexpr Span nowhere{UINT32_MAX, 0, 0}; ///< values from the command li
 
 Instantiation::Instantiation(const syntax::File &file, const KernelInterface &interface, const Bindings &bindings,
                              const SourceManager &sources, Diagnostics &diags)
-    : file(file), interface(interface), bindings(bindings), diags(diags),
-      checker(file, sources, diags), program(checker.program) {
+    : file(file), interface(interface), bindings(bindings), diags(diags), checker(file, sources, diags),
+      program(checker.program) {
   if (bindings.arch)
     env.arch = bindings.arch->name;
 }

@@ -291,7 +291,7 @@ std::optional<KernelInterface> describe(const syntax::File &file, std::string_vi
   std::vector<std::string> known = kernelNames(file);
   Span top{file.id, 0, 0};
   const syntax::KernelDecl *decl = nullptr;
-  if (kernel.empty() && known.size() == 1)
+  if (kernel.empty() && names.kernels.size() == 1)
     decl = names.kernels.begin()->second;
   else if (auto it = names.kernels.find(kernel); !kernel.empty() && it != names.kernels.end())
     decl = it->second;

@@ -46,7 +46,7 @@ bool Checker::loopBounds(const syntax::ForStmt &s, std::array<Value, 3> &bounds,
     if (!isScalar || !isSigned) {
       report(Diag::LoopRange, spans[i],
              fmt::format("bounds and step of a 'for' are signed integers, not {}", typeName(v)),
-             isScalar ? "convert it, as in 'x.to(i32)'" : "");
+             isScalar && !v.isUntyped() ? "convert it, as in 'x.to(i32)'" : "");
       good = false;
     } else if (!v.isUntyped()) {
       dtype = typed ? *promote(dtype, dtypeOf(v)) : dtypeOf(v);

@@ -105,7 +105,7 @@ struct LoadInst {
 struct StoreInst {
   size_t site;
   bool inBounds;
-};                   ///< operands view, indices, value
+}; ///< operands view, indices, value
 struct IfInst {};    ///< operand condition; blocks then, else; results = yielded
 struct ForInst {};   ///< operands lower, upper, step, carried…; block(i, carried…)
 struct YieldInst {}; ///< ends a block of If or For

@@ -109,8 +109,8 @@ void Checker::nameSites() {
     bool samePlace =
         first.span.begin == program.sites[index].span.begin && first.span.file == program.sites[index].span.file;
     if (!fresh && !samePlace)
-      report(Diag::BadSiteName, span, fmt::format("two sites are named '{}'", first.name))
-          .notes.push_back({first.span, "the other one"});
+      note(report(Diag::BadSiteName, span, fmt::format("two sites are named '{}'", first.name)),
+           {first.span, "the other one"});
   }
   std::map<std::string, int> counts;
   for (size_t index : order) {

@@ -64,9 +64,9 @@ void Checker::stmt(const syntax::Stmt &s) {
              "give the function another name");
     for (const auto &known : scope->fns)
       if (known.decl->name.text == fn.name.text)
-        report(Diag::DuplicateName, fn.name.span,
-               fmt::format("the function '{}' is declared twice in this block", fn.name.text))
-            .notes.push_back({known.decl->name.span, "the other declaration"});
+        note(report(Diag::DuplicateName, fn.name.span,
+                    fmt::format("the function '{}' is declared twice in this block", fn.name.text)),
+             {known.decl->name.span, "the other declaration"});
     scope->fns.push_back({&fn});
     return;
   }
@@ -108,13 +108,13 @@ Binding *Checker::declare(const std::string &name, Span span, NameKind kind, Val
     return nullptr;
   if (Binding *here = scope->findHere(name)) {
     if (here->kind != NameKind::Let || kind != NameKind::Let)
-      report(Diag::DuplicateName, span, fmt::format("'{}' is declared twice in this block", name),
-             "only a 'let' may be bound anew, by another 'let'")
-          .notes.push_back({here->span, "the other declaration"});
+      note(report(Diag::DuplicateName, span, fmt::format("'{}' is declared twice in this block", name),
+                  "only a 'let' may be bound anew, by another 'let'"),
+           {here->span, "the other declaration"});
   } else if (Binding *outer = scope->parent ? scope->parent->find(name).first : nullptr; outer && outer->isVar()) {
-    report(Diag::ShadowsVariable, span, fmt::format("'{}' hides a variable of a block around it", name),
-           "choose another name")
-        .notes.push_back({outer->span, "the variable"});
+    note(report(Diag::ShadowsVariable, span, fmt::format("'{}' hides a variable of a block around it", name),
+                "choose another name"),
+         {outer->span, "the variable"});
   }
   auto binding = std::make_unique<Binding>();
   binding->name = name;
@@ -145,9 +145,9 @@ void Checker::bindPattern(const syntax::Pattern &pattern, const Value &value, Sp
   if (!fits && !value.isError()) {
     std::string found =
         value.is(ValueKind::Tuple) ? fmt::format("a tuple of {}", value.elements.size()) : typeName(value);
-    report(Diag::PatternMismatch, valueSpan,
-           fmt::format("{} does not fit the {} names it is bound to", found, pattern.elements.size()))
-        .notes.push_back({pattern.span, "the names"});
+    note(report(Diag::PatternMismatch, valueSpan,
+                fmt::format("{} does not fit the {} names it is bound to", found, pattern.elements.size())),
+         {pattern.span, "the names"});
   }
   for (size_t i = 0; i < pattern.elements.size(); ++i)
     bindPattern(pattern.elements[i], fits ? value.elements[i] : Value::error(), valueSpan, kind);
@@ -244,16 +244,17 @@ void Checker::assignStmt(const syntax::AssignStmt &s) {
                      : fmt::format("there is no variable '{}' here", place.text),
              isConst ? "" : suggest(place.text, visibleNames()));
     } else if (!binding->isVar()) {
-      report(Diag::NotAssignable, place.span, fmt::format("'{}' is no variable and cannot be assigned", place.text),
-             binding->kind == NameKind::Let ? fmt::format("declare it with 'var {}'", place.text) : "")
-          .notes.push_back({binding->span, "declared here"});
+      note(report(Diag::NotAssignable, place.span,
+                  fmt::format("'{}' is no variable and cannot be assigned", place.text),
+                  binding->kind == NameKind::Let ? fmt::format("declare it with 'var {}'", place.text) : ""),
+           {binding->span, "declared here"});
     } else if (home->function != frame->number) {
-      report(
-          Diag::NotAssignable, place.span,
-          fmt::format("'{}' belongs to the function around this one, which an inner function sees but does not assign",
+      note(report(Diag::NotAssignable, place.span,
+                  fmt::format(
+                      "'{}' belongs to the function around this one, which an inner function sees but does not assign",
                       place.text),
-          "return the new value and assign it outside")
-          .notes.push_back({binding->span, "declared here"});
+                  "return the new value and assign it outside"),
+           {binding->span, "declared here"});
     } else {
       vars.push_back(binding);
       continue;
@@ -305,7 +306,7 @@ Value Checker::sameType(Binding &var, const Value &old, const Value &value, Span
     Diagnostic &d = report(Diag::VariableType, place,
                            fmt::format("'{}' is {} and cannot become {}", var.name, typeName(old), typeName(value)),
                            std::move(help));
-    d.notes.insert(d.notes.begin(), DiagNote{var.typeSpan, fmt::format("'{}' got its dtype and shape here", var.name)});
+    note(d, DiagNote{var.typeSpan, fmt::format("'{}' got its dtype and shape here", var.name)});
     return Value::error();
   };
   if (old.is(ValueKind::Tuple)) {
