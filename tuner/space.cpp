@@ -199,6 +199,12 @@ private:
       return withHelp(programError("parameter '{}' of kernel '{}' has neither a default nor a value", level.name,
                                    request.interface->name),
                       fmt::format("give it with --set {}=…", level.name));
+    // Values that depend on extents may coincide.
+    std::vector<LaunchValue> distinct;
+    for (const LaunchValue &v : values)
+      if (std::ranges::find(distinct, v) == distinct.end())
+        distinct.push_back(v);
+    values = std::move(distinct);
     if (!level.hint)
       return values;
     std::vector<LaunchValue> legal;

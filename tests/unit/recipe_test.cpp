@@ -147,7 +147,7 @@ INSTANTIATE_TEST_SUITE_P(Recipes, Shipped,
                                          std::tuple("fused_gelu", "N=1000000", 18),
                                          std::tuple("softmax", "R=4096,C=1024", 60),
                                          std::tuple("softmax", "R=32768,C=4096", 45),
-                                         std::tuple("softmax", "R=8192,C=6000,T=bf16", 75),
-                                         std::tuple("softmax", "R=64,C=100000,T=f16", 90)));
+                                         std::tuple("softmax", "R=8192,C=6000,T=bf16", 30),
+                                         std::tuple("softmax", "R=64,C=100000,T=f16", 45)));
 
 } // namespace
