@@ -178,14 +178,14 @@ Rounding Checker::roundingOf(BuiltinCall &call, bool &ok) {
 Value Checker::callStaticAssert(BuiltinCall &call) {
   const BoundArg &c = *call.find("c");
   auto holds = constBool(c.value, c.span, "the condition of 'static_assert'");
-  if (!holds)
-    return Value::error();
-  if (*holds)
-    return Value::unit();
   const BoundArg *text = call.find("text");
   if (text && !text->value.is(ValueKind::String))
     return fail(Diag::ConstantKind, text->span,
                 fmt::format("the text of 'static_assert' is a string, not {}", typeName(text->value)));
+  if (!holds)
+    return Value::error();
+  if (*holds)
+    return Value::unit();
   return fail(Diag::StaticAssert, call.span,
               text ? fmt::format("static_assert: {}", text->value.text) : fmt::format("'{}' is false", textOf(c.span)));
 }

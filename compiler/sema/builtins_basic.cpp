@@ -208,8 +208,12 @@ Value Checker::callArange(BuiltinCall &call) {
   counted.dtype = isInt(t) ? t : DType::i32;
   Value count = Value::tile(builder.emit(ArangeInst{0, 1}, {}, counted, call.span), counted, why);
   count = convertTo(count, t, call.span);
-  Value scaled = binary(BinaryOp::Mul, count, call.span, step, stepSpan, call.span);
-  return binary(BinaryOp::Add, scaled, call.span, start, startSpan, call.span);
+  auto is = [](const Value &v, double number) {
+    return v.is(ValueKind::Typed) && (isFloat(v.dtype) ? realOf(v) == number : integerOf(v) == BigInt(number));
+  };
+  if (!is(step, 1))
+    count = binary(BinaryOp::Mul, count, call.span, step, stepSpan, call.span);
+  return is(start, 0) ? count : binary(BinaryOp::Add, count, call.span, start, startSpan, call.span);
 }
 
 } // namespace tilec::sema

@@ -181,7 +181,7 @@ Value Checker::callStore(BuiltinCall &call) {
   auto at = indices(call.many("index"), call.receiver, call.span);
   const BoundArg &x = *call.find("x");
   const std::vector<int64_t> &shape = call.receiver.type.shape;
-  Value v = storable(x.value, call.receiver.type.dtype, x.span, fmt::format("'{}', an array", array.name));
+  Value v = storable(x.value, call.receiver.type.dtype, x.span, fmt::format("the array '{}'", array.name));
   if (!v.isError() && !v.type.shape.empty() && v.type.shape != shape)
     v = fail(Diag::StoreShape, x.span,
              fmt::format("a tile {} does not fit the view's tiles {}", shapeText(v.type.shape), shapeText(shape)),

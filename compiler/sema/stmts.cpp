@@ -239,10 +239,15 @@ void Checker::assignStmt(const syntax::AssignStmt &s) {
     auto [binding, home] = scope->find(place.text);
     if (!binding) {
       bool isConst = names.consts.contains(place.text);
+      std::vector<std::string> known;
+      for (const Binding *var : variables)
+        known.push_back(var->name);
       report(isConst ? Diag::NotAssignable : Diag::UnknownName, place.span,
              isConst ? fmt::format("'{}' is a constant and cannot be assigned", place.text)
                      : fmt::format("there is no variable '{}' here", place.text),
-             isConst ? "" : suggest(place.text, visibleNames()));
+             isConst         ? ""
+             : known.empty() ? fmt::format("declare it with 'var {}'", place.text)
+                             : suggest(place.text, known));
     } else if (!binding->isVar()) {
       note(report(Diag::NotAssignable, place.span,
                   fmt::format("'{}' is no variable and cannot be assigned", place.text),
