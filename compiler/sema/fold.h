@@ -14,6 +14,9 @@ struct Fault {
   std::string help;
 };
 using Folded = std::expected<Value, Fault>;
+inline std::unexpected<Fault> fault(Diag diag, std::string message, std::string help = "") {
+  return std::unexpected(Fault{diag, std::move(message), std::move(help)});
+}
 
 /// Dtype of an operation between two dtypes. The error says why there is none and what to write.
 std::expected<DType, Fault> promote(DType a, DType b);
