@@ -1,5 +1,6 @@
 // LINK: compiler_sema compiler_syntax
 // Programs that check: what is built of them.
+#include "compiler/base/files.h"
 #include "compiler/sema/builtins.h"
 #include "tests/unit/sema_util.h"
 #include <filesystem>
@@ -287,6 +288,70 @@ TEST(Sema, BuiltinTable) {
   EXPECT_GE(findBuiltin("exp"), 0);
   EXPECT_LT(findBuiltin("load"), 0) << "a method is no function";
   EXPECT_GE(findBuiltin("load", Receiver::View), 0);
+}
+
+/// The errors of a whole file, E0901 left out when `later` says so.
+std::string errorsOf(std::string text, bool later) {
+  SourceManager sources;
+  Diagnostics diags;
+  auto file = syntax::parse(sources.add("file.tile", std::move(text)), sources, diags);
+  if (!diags.hasErrors())
+    checkFile(*file, sources, nullptr, diags);
+  bool fine = true;
+  for (const Diagnostic &d : diags.all())
+    fine &= (later && d.diag == Diag::NotBuilt) || info(d.diag).severity == Severity::Warning;
+  return fine ? "" : render(diags, sources, false);
+}
+
+TEST(Sema, LanguageReference) {
+  std::string page = readFile(TILEC_SOURCE_DIR "/docs/language.md").value();
+  EXPECT_NE(page.find(builtinTable()), std::string::npos) << "the table of built-ins is out of date; it is now\n"
+                                                          << builtinTable();
+  for (size_t at = page.find("```tile\n"); at != std::string::npos; at = page.find("```tile\n", at + 1)) {
+    size_t begin = at + 8, end = page.find("```", begin);
+    EXPECT_EQ(errorsOf(page.substr(begin, end - begin), false), "");
+  }
+}
+
+TEST(Sema, Recipes) {
+  for (std::string name : {"vector_add", "fused_gelu", "softmax"}) {
+    auto text = readFile(TILEC_SOURCE_DIR "/recipes/" + name + "/kernel.tile");
+    ASSERT_TRUE(text);
+    EXPECT_EQ(errorsOf(*text, false), "");
+  }
+}
+
+// Kernels that use what is not built yet: that is all that is said of them.
+TEST(Sema, LaterConstructsAreOneErrorEach) {
+  constexpr std::string_view product = R"(
+kernel matmul<T: dtype = f16 in {f16, bf16}, TM: int = 128 in {64, 128}, TN: int = 128, TK: int = 64, GROUP: int = 8>(
+    a: in T[M, K],
+    b: in T[K, N],
+    c: out T[M, N],
+)
+requires TM * TN <= 65536
+grid (cdiv(M, TM) * cdiv(N, TN))
+hints sm_90 (num_cta_in_cga = 2 in {1, 2})
+{
+    let (m, n) = grouped(bid(0), cdiv(M, TM), cdiv(N, TN), GROUP)
+    let at = a.tiled(TM, TK, padding = 0)
+    let bt = b.tiled(TK, TN, padding = 0)
+    var acc = zeros<f32>(TM, TN)
+    for k in 0..at.num_tiles(1) {
+        acc = mma(at.load(m, k, latency = 4 in {2, 4, 6}), bt.load(k, n), acc)
+    }
+    c.tiled(TM, TN).store(m, n, acc.to(T))
+}
+
+fn grouped(id, rows, cols, group) {
+    let width = group * cols
+    let first = id / width * group
+    let height = min(rows - first, group)
+    (first + id % width % height, id % width / height)
+}
+)";
+  EXPECT_EQ(errorsOf(std::string(product), true), "");
+  EXPECT_NE(errorsOf(std::string(product), false), "");
 }
 
 } // namespace
