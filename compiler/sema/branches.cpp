@@ -144,18 +144,23 @@ Value Checker::knownIf(const IfExpr &e, bool taken, bool wanted) {
 }
 
 Value Checker::runTimeIf(const IfExpr &e, const Value &c, bool wanted) {
-  bool returns = containsReturn(e);
+  bool returns = frame->loops == 0 && containsReturn(e); // in a loop it is an error of its own
   bool returned = false;
   if (returns && frame->statementIf != &e)
     return notBuilt(e.span, "a 'return' within an 'if' that is used as a value");
-  if (returns)
-    wanted = frame->wanted;
   auto before = snapshot();
   auto rests = frame->rests;
-  Arm a = checkArm(e.thenBlock.get(), e.span, wanted, returns ? &returned : nullptr);
+  bool armWanted = wanted;
+  if (returns) {
+    // The arms give the function's value; their blocks do so themselves where no statement is left behind them.
+    wanted = frame->wanted;
+    armWanted = wanted && std::ranges::all_of(
+                              rests, [](const Frame::Rest &rest) { return rest.from >= rest.block->stmts.size(); });
+  }
+  Arm a = checkArm(e.thenBlock.get(), e.span, armWanted, returns ? &returned : nullptr);
   restore(before);
   frame->rests = rests;
-  Arm b = checkArm(e.elseBlock.get(), e.span, wanted, returns ? &returned : nullptr);
+  Arm b = checkArm(e.elseBlock.get(), e.span, armWanted, returns ? &returned : nullptr);
   frame->rests = rests;
   std::vector<ValueId> yieldA, yieldB, results;
   Value value = Value::unit();

@@ -74,10 +74,16 @@ Value Checker::targetQuery(const CallExpr &e) {
 }
 
 Value Checker::callFn(const FnDecl &fn, Scope *home, const CallExpr &e, bool wanted) {
-  if (calls.size() >= size_t(maxCalls))
+  if (tooDeep)
+    return Value::error(); // reported; a recursion that branches must not go on in all its branches
+  bool deep = calls.size() >= size_t(maxCalls);
+  if (deep || ++inlined > maxInlined) {
+    tooDeep = true;
     return fail(Diag::RecursionLimit, e.span,
-                fmt::format("calls are nested {} deep here, which is the limit", maxCalls),
+                deep ? fmt::format("calls are nested {} deep here, which is the limit", maxCalls)
+                     : fmt::format("more than {} calls are inlined into this kernel", maxInlined),
                 "a function that calls itself ends its recursion with 'static if'");
+  }
   // Positional arguments, then named ones; all of them belong to the caller's scope.
   std::map<std::string, BoundArg> given;
   bool good = true;
@@ -138,6 +144,7 @@ Value Checker::callFn(const FnDecl &fn, Scope *home, const CallExpr &e, bool wan
     if (own.returned)
       result = *own.returned;
     calls.pop_back();
+    tooDeep &= !calls.empty();
   }
   variables.resize(alive);
   frame = outer;

@@ -48,6 +48,20 @@ public:
     values.resize(outer);
   }
 
+  void checkKernel(const KernelDecl &kernel, const KernelInterface &interface) {
+    size_t outer = values.size();
+    values.insert(values.end(), interface.symbols.begin(), interface.symbols.end());
+    for (const CParam &param : kernel.cparams)
+      values.push_back(param.name.text);
+    for (const KernelArg &arg : kernel.args)
+      values.push_back(arg.name.text);
+    for (const Clause &clause : kernel.clauses)
+      if (clause.kind == ClauseKind::Let)
+        pattern(clause.pattern);
+    block(*kernel.body);
+    values.resize(outer);
+  }
+
 private:
   const FileNames &names;
   Diagnostics &diags;
@@ -178,11 +192,18 @@ void checkFile(const syntax::File &file, const SourceManager &sources, const Arc
   checkDeclarations(file, diags);
   FileNames names(file);
   std::set<const FnDecl *> reached;
+  NameCheck check(names, diags);
   for (const auto &[name, kernel] : names.kernels) {
     reach(names, *kernel->body, reached);
-    auto interface = describe(file, name, sources, diags);
+    // What is not built yet in the head does not keep errors of the body from being told.
+    auto interface = InterfaceBuilder(file, *kernel, sources, diags).build();
     if (!interface)
       continue;
+    bool open = std::ranges::any_of(interface->params, [](const ParamDecl &p) { return !p.otherwise && !p.domain; });
+    if (open) { // a parameter that -D must give: names are all that can be checked
+      check.checkKernel(*kernel, *interface);
+      continue;
+    }
     Bindings bindings;
     bindings.arch = arch;
     Instantiation instantiation(file, *interface, bindings, sources, diags);
@@ -192,7 +213,6 @@ void checkFile(const syntax::File &file, const SourceManager &sources, const Arc
   Checker constants(file, sources, diags);
   for (const auto &[name, decl] : names.consts)
     constants.constant(*decl);
-  NameCheck check(names, diags);
   for (const auto &[name, fn] : names.fns)
     if (!reached.contains(fn))
       check.check(*fn);

@@ -21,6 +21,8 @@ struct FileNames {
 
 /// Calls nested deeper than this are refused: recursion is unrolled while compiling.
 inline constexpr int maxCalls = 64;
+/// Calls inlined into one kernel, all together.
+inline constexpr int maxInlined = 1 << 16;
 /// Calls of a chain that a message shows; long ones come from recursion and repeat themselves.
 inline constexpr size_t chainShown = 8;
 /// Elements of the largest tile.
@@ -96,6 +98,8 @@ private:
   };
   Frame *frame = nullptr;
   int frames = 0;
+  bool tooDeep = false; ///< a limit was hit: nothing goes on until the outermost call is left
+  int inlined = 0;
   int depth = 0; ///< nested expressions, calls included
   std::map<const syntax::ConstDecl *, Value> constants;
   std::set<const syntax::ConstDecl *> evaluating;

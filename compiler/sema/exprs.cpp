@@ -40,9 +40,13 @@ sema::BinaryOp arithmetic(syntax::BinaryOp op) {
 
 Value Checker::expr(const Expr &e) {
   // Deep trees behind deep calls: a limit of its own keeps the machine's stack out of reach.
-  constexpr int deepest = 4000;
-  if (depth >= deepest)
+  constexpr int deepest = 1000;
+  if (tooDeep)
+    return Value::error();
+  if (depth >= deepest) {
+    tooDeep = !calls.empty();
     return fail(Diag::RecursionLimit, e.span, "expressions and calls are nested too deeply here");
+  }
   ++depth;
   Value value = exprKind(e);
   --depth;

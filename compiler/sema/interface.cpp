@@ -27,7 +27,7 @@ static LaunchTerm symbolTerm(const std::string &name, LaunchKind kind) {
 }
 
 std::optional<KernelInterface> InterfaceBuilder::build() {
-  size_t before = diags.errorCount();
+  size_t before = diags.all().size();
   result.name = kernel.name.text;
   result.doc = kernel.doc;
   result.span = kernel.name.span;
@@ -38,8 +38,11 @@ std::optional<KernelInterface> InterfaceBuilder::build() {
   params();
   arguments();
   clauses();
-  if (diags.errorCount() != before)
-    return std::nullopt;
+  for (size_t i = before; i < diags.all().size(); ++i) {
+    Diag diag = diags.all()[i].diag;
+    if (info(diag).severity == Severity::Error && diag != Diag::NotBuilt)
+      return std::nullopt;
+  }
   return std::move(result);
 }
 
@@ -238,9 +241,9 @@ void InterfaceBuilder::array(const syntax::KernelArg &arg) {
     return;
   }
   if (arg.type.mode == Mode::Scratch || arg.zeroed) {
-    report(Diag::NotBuilt, arg.type.mode == Mode::Scratch ? arg.type.modeSpan : *arg.zeroed,
-           arg.type.mode == Mode::Scratch ? "a 'scratch' array is not built yet" : "'zeroed' is not built yet");
-    return;
+    bool isScratch = arg.type.mode == Mode::Scratch;
+    report(Diag::NotBuilt, isScratch ? arg.type.modeSpan : *arg.zeroed,
+           isScratch ? "a 'scratch' array is not built yet" : "'zeroed' is not built yet");
   }
   if (arg.condition)
     report(Diag::NotBuilt, arg.condition->span, "an array that exists under a condition is not built yet");

@@ -10,7 +10,7 @@ public:
                    Diagnostics &diags)
       : kernel(kernel), sources(sources), diags(diags), lowering(file, sources, diags) {}
 
-  /// Nothing: errors were reported.
+  /// Nothing: errors were reported, others than of what is not built yet.
   std::optional<KernelInterface> build();
 
 private:

@@ -198,6 +198,8 @@ void InterfaceBuilder::hintsClause(const Clause &clause) {
         decl.value = std::move(*value);
     } else if (hint->defaultValue) {
       decl.value = LaunchExpr::constant(*hint->defaultValue);
+    } else if (decl.domain && !decl.domain->values.empty()) {
+      decl.value = decl.domain->values.front();
     }
     if (!setting.value && !setting.domain) {
       report(Diag::HintValue, setting.span, fmt::format("the hint '{}' has no value", decl.name),

@@ -27,9 +27,9 @@ Value Checker::statements(const syntax::Block &b, size_t from, bool wanted) {
     if (!statement) {
       stmt(s);
     } else if (auto *branch = syntax::dynAs<syntax::IfExpr>(statement->expr)) {
-      bool returns = containsReturn(*branch);
+      bool returns = frame->loops == 0 && containsReturn(*branch);
       if (returns)
-        frame->rests.push_back({&b, i + 1, scope, last && wanted});
+        frame->rests.push_back({&b, i + 1, scope, wanted});
       size_t mark = frame->rests.size();
       frame->statementIf = branch;
       Value value = ifExpr(*branch, last && wanted);

@@ -172,6 +172,35 @@ TEST(Sema, ReturnGoesOnInTheOtherArm) {
     %3 = array a)"));
 }
 
+TEST(Sema, EarlyReturnsGiveTheFunctionsValue) {
+  for (std::string fn : {"if x > 3 { return 1 }\nx + 1", "if x > 3 { return 1 }\nif x > 2 { 5 } else { 6 }",
+                         "if x > 3 { return x * 2 }\nif x > 2 { x } else { return x + 1 }",
+                         "if x > 3 { if x > 5 { return 1 }\n2 } else { 3 }",
+                         "var v = x\nif x > 3 { v = 2\nif x > 7 { return v } } else { v = 3 }\nv + 1"}) {
+    Checked checked("fn f(x) {\n" + fn + "\n}\nkernel k(a: in f32[N], n: i32) { let q = f(n) + 1 }\n");
+    EXPECT_TRUE(checked.program) << checked.rendered();
+  }
+  Checked none("fn f(x) {\nif x > 3 { return 1 }\nlet y = 1\n}\nkernel k(a: in f32[N], n: i32) { let q = f(n) + 1 }\n");
+  EXPECT_THAT(none.rendered(), HasSubstr("one arm of this 'if' gives a value and the other does not"));
+}
+
+TEST(Sema, NestingIsLimitedBeforeTheStackIs) {
+  std::string deep = "f(x)";
+  for (int i = 0; i < 60; ++i)
+    deep = "-(" + deep + ")";
+  Checked checked("fn f(x) { " + deep + " }\nkernel k(a: in f32[N], n: i32) { f(n) }\n");
+  EXPECT_THAT(checked.rendered(), HasSubstr("expressions and calls are nested too deeply here"));
+  // A recursion that branches ends at the limit, not after all of its branches.
+  Checked branching(
+      "fn f(x) { if x > 1 { max(f(x), f(x + 1)) } else { 1 } }\nkernel k(a: in f32[N], n: i32) { f(n) }\n");
+  EXPECT_EQ(branching.lines().size(), 1u) << branching.rendered();
+  std::string doubling;
+  for (int i = 0; i < 30; ++i)
+    doubling += fmt::format("fn f{}(x) {{ f{}(x) + f{}(x) }}\n", i, i + 1, i + 1);
+  Checked many(doubling + "fn f30(x) { x }\nkernel k(a: in f32[N], n: i32) { f0(n) }\n");
+  EXPECT_THAT(many.rendered(), HasSubstr("more than 65536 calls are inlined into this kernel"));
+}
+
 TEST(Sema, ShortCircuit) {
   EXPECT_THAT(body("let b = n > 1 && n < 5"), testing::Not(HasSubstr("= if")));
   EXPECT_THAT(body("let b = n != 0 && 10 / n > 1"), HasSubstr("= if")) << "a division must not run where n is 0";
@@ -234,6 +263,20 @@ TEST(Sema, Functions) {
   Checked annotated("fn f(x: T[M, 4], a: in U[K], p: (i32, f32)) { (zeros<T>(M), a.tiled(M).load(p.0), K) }\n"
                     "kernel k(a: inout f16[N]) { let q = f(zeros<f32>(8, 4), a, (bid(0), 2.0)) }\n");
   EXPECT_TRUE(annotated.program) << annotated.rendered();
+}
+
+TEST(Sema, HintsInForce) {
+  std::string text =
+      "kernel k(a: in f32[N])\nhints (occupancy = 2, num_worker_warps in {8, 4})\nhints sm_90 (occupancy = 3)\n{ }\n";
+  auto hint = [&](const std::vector<std::string> &options, const std::string &name) {
+    Checked checked(text, options);
+    EXPECT_TRUE(checked.program) << checked.rendered();
+    return checked.program->hints[name];
+  };
+  EXPECT_EQ(hint({"-asm_80"}, "occupancy"), 2);
+  EXPECT_EQ(hint({"-asm_90"}, "occupancy"), 3);
+  EXPECT_EQ(hint({"-asm_90", "-Hoccupancy=4"}, "occupancy"), 4);
+  EXPECT_EQ(hint({"-asm_80"}, "num_worker_warps"), 8);
 }
 
 TEST(Sema, ClauseNamesInTheBody) {
