@@ -196,8 +196,8 @@ TEST(Sema, NestingIsLimitedBeforeTheStackIs) {
   EXPECT_EQ(branching.lines().size(), 1u) << branching.rendered();
   std::string doubling;
   for (int i = 0; i < 30; ++i)
-    doubling += fmt::format("fn f{}(x) {{ f{}(x) + f{}(x) }}\n", i, i + 1, i + 1);
-  Checked many(doubling + "fn f30(x) { x }\nkernel k(a: in f32[N], n: i32) { f0(n) }\n");
+    doubling += fmt::format("fn g{}(x) {{ g{}(x) + g{}(x) }}\n", i, i + 1, i + 1);
+  Checked many(doubling + "fn g30(x) { x }\nkernel k(a: in f32[N], n: i32) { g0(n) }\n");
   EXPECT_THAT(many.rendered(), HasSubstr("more than 65536 calls are inlined into this kernel"));
 }
 
