@@ -26,7 +26,7 @@ namespace tilec::driver {
 std::unique_ptr<mlir::MLIRContext> makeContext() {
   mlir::DialectRegistry registry;
   tile::registerTileDialects(registry);
-  registry.insert<gpu::TgpuDialect, mlir::LLVM::LLVMDialect>();
+  registry.insert<tgpu::TgpuDialect, mlir::LLVM::LLVMDialect>();
   auto context = std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
   context->loadAllAvailableDialects();
   return context;
@@ -186,7 +186,11 @@ private:
       result.dumps[Stage::ll] = codegen::printIr(*llvmModule);
     if (done(Stage::ll))
       return {};
-    TILEC_ASSIGN(codegen::Ptx ptx, codegen::emitPtx(*llvmModule, arch));
+    // PTX no newer than the assembler reads; without an assembler the newest, which --emit=ptx still wants.
+    codegen::PtxOptions ptxOptions;
+    if (auto assembler = codegen::openAssembler())
+      ptxOptions.version = (*assembler)->newestPtxVersion();
+    TILEC_ASSIGN(codegen::Ptx ptx, codegen::emitPtx(*llvmModule, arch, ptxOptions));
     for (const auto &[step, ms] : ptx.milliseconds)
       result.milliseconds.emplace_back(step, ms);
     clock.restart();

@@ -42,7 +42,7 @@ Result<std::unique_ptr<Source>> openSource(const std::string &path);
 std::unique_ptr<Source> sourceFromText(std::string name, std::string text);
 
 /// Text of a stage before checking: tokens or ast.
-std::string dumpSource(const Source &source, Stage stage);
+std::string dumpSource(Source &source, Stage stage);
 
 /// Picks and describes one kernel; an empty name takes the only one.
 /// Errors: Usage (no kernel of that name, or several and no name), Program (errors were reported to source.diags).

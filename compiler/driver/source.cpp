@@ -2,6 +2,7 @@
 #include "compiler/base/hash.h"
 #include "compiler/base/text.h"
 #include "compiler/driver/driver.h"
+#include "compiler/syntax/lexer.h"
 #include "compiler/syntax/parser.h"
 
 namespace tilec::driver {
@@ -27,8 +28,9 @@ std::unique_ptr<Source> sourceFromText(std::string name, std::string text) {
   return source;
 }
 
-std::string dumpSource(const Source &source, Stage stage) {
-  return stage == Stage::tokens ? syntax::dumpTokens(source.file, source.sources)
+std::string dumpSource(Source &source, Stage stage) {
+  // Reading the tokens again reports the same faults again; reports are kept once.
+  return stage == Stage::tokens ? syntax::dumpTokens(source.file, source.sources, source.diags)
                                 : syntax::dumpAst(*source.ast, source.sources);
 }
 
