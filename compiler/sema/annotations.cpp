@@ -6,6 +6,8 @@ namespace tilec::sema {
 using syntax::Mode;
 using syntax::TypeExpr;
 
+/// Compares a value with an annotation and reports a difference. `binds`: names that are not in scope are bound by what
+/// is found, as in the parameters of functions. An untyped number takes the dtype of its annotation.
 bool Checker::annotated(const TypeExpr &type, Value &value, Span valueSpan, std::string_view name, bool binds) {
   if (type.isTuple()) {
     if (!value.is(ValueKind::Tuple) || value.elements.size() != type.elements.size()) {
@@ -41,6 +43,7 @@ std::optional<DType> Checker::annotatedDType(const TypeExpr &type, DType found, 
   return constDType(value, type.name.span, "the dtype of an annotation");
 }
 
+/// One extent of a tile or view: bound, or compared.
 bool Checker::annotatedExtent(const syntax::Expr &extent, const Value &found, Span valueSpan, std::string_view name,
                               bool binds) {
   auto *simple = syntax::dynAs<syntax::NameExpr>(&extent);
@@ -137,6 +140,7 @@ bool Checker::annotatedMemory(const TypeExpr &type, Value &value, Span valueSpan
   return true;
 }
 
+/// The type that `var x: f32[4]` gives a variable in advance.
 std::optional<Type> Checker::annotationType(const TypeExpr &type) {
   if (type.isTuple() || type.mode != Mode::None) {
     report(Diag::AnnotationMismatch, type.span, "a variable without a value is annotated with the type of a tile");

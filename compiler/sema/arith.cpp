@@ -8,10 +8,12 @@ const std::vector<int64_t> &Checker::shapeOf(const Value &v) const {
   return v.isTile() ? v.type.shape : scalar;
 }
 
+/// Constants are made where they are used: later passes merge equal ones, and every use is dominated by its constant.
 ValueId Checker::constantId(const Value &typed, Span span) {
   return builder.emit(ConstInst{typed.bits}, {}, Type{TypeKind::Tile, typed.dtype, {}, 0}, span);
 }
 
+/// A compile-time scalar becomes an instruction; a run-time value stays what it is.
 Value Checker::materialize(const Value &v, Span span) {
   if (!v.isConstScalar())
     return v;
@@ -21,6 +23,7 @@ Value Checker::materialize(const Value &v, Span span) {
   return Value::tile(constantId(*typed, span), Type{TypeKind::Tile, typed->dtype, {}, 0}, nullptr);
 }
 
+/// The same where the place decides the dtype of an untyped number, which must fit.
 Value Checker::materializeAs(const Value &v, DType dtype, Span span) {
   if (!v.isUntyped())
     return materialize(v, span);
@@ -28,6 +31,7 @@ Value Checker::materializeAs(const Value &v, DType dtype, Span span) {
   return typed ? materialize(*typed, span) : fail(typed.error(), span);
 }
 
+/// Only for conversions that the promotion rules allow: no rounding mode, no saturation.
 Value Checker::convertTo(const Value &v, DType dtype, Span span) {
   if (!v.isTile() || v.type.dtype == dtype)
     return v;
@@ -36,6 +40,8 @@ Value Checker::convertTo(const Value &v, DType dtype, Span span) {
   return Value::tile(builder.emit(ConvertInst{Rounding::NearestEven, false}, {v.id}, type, span), type, v.origin);
 }
 
+/// Repeats a tile to a shape that it broadcasts to. The program says so by instructions of their own, so that every
+/// elementwise instruction has operands of one shape.
 Value Checker::broadcastTo(const Value &v, const std::vector<int64_t> &shape, Span span) {
   if (!v.isTile() || v.type.shape == shape)
     return v;
@@ -52,6 +58,7 @@ Value Checker::broadcastTo(const Value &v, const std::vector<int64_t> &shape, Sp
   return from;
 }
 
+/// NumPy's rule, from the last axis; reports where it does not hold or the result is larger than a tile may be.
 std::optional<std::vector<int64_t>> Checker::commonShape(const Value &a, const Value &b, Span span) {
   const std::vector<int64_t> &x = shapeOf(a), &y = shapeOf(b);
   const std::vector<int64_t> &longer = x.size() >= y.size() ? x : y, &shorter = x.size() >= y.size() ? y : x;
@@ -74,6 +81,7 @@ std::optional<std::vector<int64_t>> Checker::commonShape(const Value &a, const V
   return result;
 }
 
+/// Dtype in which two values meet. Warns where an integer of full width loses itself in f16.
 std::optional<DType> Checker::commonDType(const Value &a, Span spanA, const Value &b, Span spanB, Span span) {
   if (a.isUntyped() && b.isUntyped()) {
     bool real = a.is(ValueKind::Float) || b.is(ValueKind::Float);
@@ -104,6 +112,7 @@ std::optional<DType> Checker::commonDType(const Value &a, Span spanA, const Valu
   return *t;
 }
 
+/// Both operands as run-time values of one dtype and one shape; at least one of them is not constant.
 std::optional<Checker::Pair> Checker::unify(const Value &a, Span spanA, const Value &b, Span spanB, Span span) {
   auto dtype = commonDType(a, spanA, b, spanB, span);
   if (!dtype)
@@ -131,6 +140,7 @@ static bool integersOnly(BinaryOp op) {
 }
 static bool isLogic(BinaryOp op) { return op == BinaryOp::And || op == BinaryOp::Or || op == BinaryOp::Xor; }
 
+/// Any arithmetic, logic or bit operation on two values. `/` arrives as Div and becomes FloorDiv for integers.
 Value Checker::binary(BinaryOp op, const Value &a, Span spanA, const Value &b, Span spanB, Span span,
                       BinaryInst flags) {
   if (!usable(a, spanA) || !usable(b, spanB))
@@ -170,6 +180,7 @@ Value Checker::binary(BinaryOp op, const Value &a, Span spanA, const Value &b, S
   return emitBinary(flags, pair->a, pair->b, span);
 }
 
+/// A shift keeps the dtype of its left side, so the operands are not unified.
 Value Checker::shift(BinaryOp op, const Value &a, Span spanA, const Value &b, Span spanB, Span span) {
   auto integral = [&](const Value &v) { return v.is(ValueKind::Int) || (!v.isUntyped() && isInt(dtypeOf(v))); };
   if (!integral(a) || !integral(b))
@@ -212,6 +223,7 @@ Value Checker::shift(BinaryOp op, const Value &a, Span spanA, const Value &b, Sp
   return emitBinary({op}, broadcastTo(x, *shape, spanA), broadcastTo(y, *shape, spanB), span);
 }
 
+/// Integers to a constant power become products; floats have an instruction.
 Value Checker::power(const Value &a, Span spanA, const Value &b, Span spanB, Span span) {
   bool integers = !a.is(ValueKind::Float) && !b.is(ValueKind::Float) && (a.isUntyped() || isInt(dtypeOf(a))) &&
                   (b.isUntyped() || isInt(dtypeOf(b)));
@@ -244,6 +256,7 @@ Value Checker::power(const Value &a, Span spanA, const Value &b, Span spanB, Spa
   return one;
 }
 
+/// Comparisons of numbers give bools; of dtypes, only equality is defined and both are known.
 Value Checker::compareValues(CompareOp op, const Value &a, Span spanA, const Value &b, Span spanB, Span span) {
   if (!usable(a, spanA) || !usable(b, spanB))
     return Value::error();
@@ -275,6 +288,8 @@ Value Checker::unary(UnaryOp op, const Value &v, Span span, UnaryInst flags) {
   return Value::tile(builder.emit(flags, {v.id}, type, span), type, v.origin);
 }
 
+/// The value as a store into memory of a dtype takes it: untyped numbers fit, typed ones may only widen within their
+/// category. `what` names the place for the message.
 Value Checker::storable(const Value &v, DType dtype, Span span, std::string_view what) {
   if (!usable(v, span))
     return Value::error();

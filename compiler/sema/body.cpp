@@ -56,6 +56,8 @@ Value Checker::symbolValue(const std::string &name, Span span, std::string reaso
   return Value::tile(builder.emit(SymbolInst{name}, {}, type, span), type, why);
 }
 
+/// The value of an extent, a stride or a clause `let` at a place of the body. It is made anew at each use, so that a
+/// kernel takes only the symbols it needs as parameters.
 Value Checker::symbolOf(Binding &binding, Span span) {
   if (binding.value.is(ValueKind::Tuple)) { // a clause `let` of a tuple
     std::vector<Value> parts;

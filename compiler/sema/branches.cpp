@@ -7,6 +7,7 @@ namespace tilec::sema {
 
 using syntax::IfExpr;
 
+/// Branches are checked one after the other from the same state: what variables are before an arm is kept and put back.
 std::vector<Checker::VarState> Checker::snapshot() const {
   std::vector<VarState> states;
   for (const Binding *var : variables)
@@ -25,6 +26,8 @@ void Checker::restore(const std::vector<VarState> &states) {
   }
 }
 
+/// After an error in a condition or a construct that is not built: what the block would have assigned is unknown, and
+/// silent from here on.
 void Checker::poison(const syntax::Block &block) {
   for (const std::string &name : assignedNames(block))
     if (Binding *var = scope->find(name).first; var && var->isVar()) {
@@ -34,6 +37,7 @@ void Checker::poison(const syntax::Block &block) {
     }
 }
 
+/// `wanted`: the value is used, so the arms must agree; as a statement they need not.
 Value Checker::ifExpr(const IfExpr &e, bool wanted) {
   Value c = expr(*e.condition);
   std::optional<bool> known;
@@ -143,6 +147,7 @@ Value Checker::knownIf(const IfExpr &e, bool taken, bool wanted) {
   return taken ? x : y;
 }
 
+/// Values and variables that the arms leave different become results of one If instruction.
 Value Checker::runTimeIf(const IfExpr &e, const Value &c, bool wanted) {
   bool returns = frame->loops == 0 && containsReturn(e); // in a loop it is an error of its own
   bool returned = false;
@@ -230,6 +235,8 @@ bool Checker::agree(const IfExpr &e, Arm &a, Arm &b, Value &x, Value &y) {
   return true;
 }
 
+/// The value of an `if` from those of its arms, part by part for tuples. Equal constants stay constant (and the program
+/// may use them as shapes); what differs is yielded by both arms.
 Value Checker::mergeValues(const IfExpr &e, Arm &a, Arm &b, Value x, Value y, std::vector<ValueId> &yieldA,
                            std::vector<ValueId> &yieldB, std::vector<ValueId> &results) {
   if (x.isError() || y.isError())
@@ -285,6 +292,7 @@ Value Checker::mergeValues(const IfExpr &e, Arm &a, Arm &b, Value x, Value y, st
   return Value::tile(results.back(), x.type, origin(e.span, std::move(reason)));
 }
 
+/// The first `count` variables were alive before the `if`; later ones belong to an arm.
 void Checker::mergeVars(const IfExpr &e, size_t count, Arm &a, Arm &b, std::vector<ValueId> &yieldA,
                         std::vector<ValueId> &yieldB, std::vector<ValueId> &results) {
   for (size_t i = 0; i < count; ++i) {

@@ -26,6 +26,7 @@ Value Checker::later(BuiltinCall &call) {
 
 Value Checker::query(BuiltinCall &call) { return unknownMethod(call.expr->callee, call.receiver); }
 
+/// Sorts the arguments and hands them to the handler of the row.
 Value Checker::callBuiltin(int index, const syntax::CallExpr &e, const Value *receiver) {
   using Handler = Value (Checker::*)(BuiltinCall &);
   static constexpr Handler handlers[] = {
@@ -49,6 +50,7 @@ Value Checker::callBuiltin(int index, const syntax::CallExpr &e, const Value *re
   return (this->*handlers[index])(call);
 }
 
+/// Evaluates the arguments in the order they are written and sorts them by the parameters of the signature.
 bool Checker::bindArgs(BuiltinCall &call) {
   const syntax::CallExpr &e = *call.expr;
   BuiltinSignature signature = parseSignature(call.info->signature);
@@ -146,6 +148,7 @@ bool Checker::bindArgs(BuiltinCall &call) {
   return good;
 }
 
+/// A keyword that is true or false; false when it is absent, save `check_bounds`.
 std::optional<bool> Checker::flag(BuiltinCall &call, std::string_view param) {
   const BoundArg *arg = call.find(param);
   if (!arg)
@@ -153,6 +156,7 @@ std::optional<bool> Checker::flag(BuiltinCall &call, std::string_view param) {
   return constBool(arg->value, arg->span, fmt::format("'{}'", param));
 }
 
+/// `rounding = rn` and so on; `ok` becomes false when it was reported.
 Rounding Checker::roundingOf(BuiltinCall &call, bool &ok) {
   const BoundArg *arg = call.find("rounding");
   if (!arg)

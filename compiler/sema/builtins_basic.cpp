@@ -17,6 +17,7 @@ Value Checker::callGrid(BuiltinCall &call) {
                      origin(call.span, fmt::format("'{}' is known only at run time", call.info->name)));
 }
 
+/// Properties `x.name`. Limits of dtypes are untyped, so that they meet any dtype that holds them.
 Value Checker::queryOf(std::string_view name, const Value &object, Span span) {
   auto real = [](double v) { return Value::ofFloat(v); };
   if (name == "dtype") {
@@ -61,6 +62,7 @@ Value Checker::callViewTile(BuiltinCall &call) {
   return axis ? Value::ofInt(call.receiver.type.shape[size_t(*axis)]) : Value::error();
 }
 
+/// An extent that is a symbol is that symbol; another one is computed by the array.
 Value Checker::extentOf(const Value &array, int axis, Span span) {
   const LaunchExpr &extent = program.arrays[array.root].extents[size_t(axis)];
   const std::string &name = program.arrays[array.root].name;
@@ -76,6 +78,7 @@ Value Checker::callArrayShape(BuiltinCall &call) {
   return axis ? extentOf(call.receiver, int(*axis), call.span) : Value::error();
 }
 
+/// The power-of-two helpers share their argument: one integer known while compiling.
 Value Checker::callPow2(BuiltinCall &call) {
   const BoundArg &arg = *call.find("n");
   auto n = constInt(arg.value, arg.span, fmt::format("the argument of '{}'", call.info->name));
@@ -95,6 +98,7 @@ Value Checker::callPow2(BuiltinCall &call) {
                                       : int64_t(std::bit_floor(uint64_t(*n))));
 }
 
+/// Without an architecture (a plain check) the default stands for all.
 Value Checker::callByArch(BuiltinCall &call) {
   Value chosen = Value::error();
   bool found = false, good = true;
@@ -131,6 +135,7 @@ Value Checker::callByArch(BuiltinCall &call) {
 // Factories
 //===--------------------------------------------------------------------------------------------------------------===//
 
+/// zeros, ones and full. A scalar of a known value stays known; every tile is a run-time value.
 Value Checker::callFill(BuiltinCall &call) {
   if (!call.dtype)
     return fail(Diag::WrongArguments, call.expr->callee.span, fmt::format("'{}' needs a dtype", call.info->name),

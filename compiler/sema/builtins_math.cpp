@@ -35,6 +35,7 @@ bool Checker::noFtz(BuiltinCall &call, DType dtype) {
   return false;
 }
 
+/// Functions of one float; abs takes integers as well.
 Value Checker::callMath(BuiltinCall &call) {
   UnaryOp op = *unaryOf(call.info->name);
   const BoundArg &x = *call.find("x");
@@ -59,6 +60,7 @@ Value Checker::callMath(BuiltinCall &call) {
   return unary(op, x.value, call.span, {op, *approx, *ftz});
 }
 
+/// Operators by name, which take keywords that the operators cannot.
 Value Checker::callArith(BuiltinCall &call) {
   BinaryOp op = binaryNamed(call.info->name);
   const BoundArg &x = *call.find(call.params[0].name), &y = *call.find(call.params[1].name);
@@ -79,6 +81,7 @@ Value Checker::callArith(BuiltinCall &call) {
   return result;
 }
 
+/// One rounding, so the three operands must come to one dtype before the operation.
 Value Checker::callFma(BuiltinCall &call) {
   bool good = true;
   if (roundingOf(call, good) != Rounding::NearestEven && good)
@@ -132,6 +135,7 @@ Value Checker::callFma(BuiltinCall &call) {
   return Value::tile(builder.emit(FmaInst{}, {v[0].id, v[1].id, v[2].id}, v[0].type, call.span), v[0].type, why);
 }
 
+/// Chooses element by element. All three broadcast to one shape; values come to one dtype as in arithmetic.
 Value Checker::callWhere(BuiltinCall &call) {
   const BoundArg &c = *call.find("c"), &x = *call.find("x"), &y = *call.find("y");
   if (!c.value.isTileLike() || c.value.isUntyped() || dtypeOf(c.value) != DType::bool_)
@@ -180,6 +184,7 @@ Value Checker::callClamp(BuiltinCall &call) {
   return raised.isError() ? raised : binary(BinaryOp::Min, raised, call.span, high.value, high.span, call.span);
 }
 
+/// The only conversion that may lose: it says so in the program.
 Value Checker::callTo(BuiltinCall &call) {
   const BoundArg &x = *call.find("x"), &t = *call.find("T");
   auto to = constDType(t.value, t.span, "the argument of 'to'");

@@ -12,6 +12,7 @@ static int64_t elementCount(const std::vector<int64_t> &shape) {
   return count;
 }
 
+/// Elements keep their row-major order.
 Value Checker::callReshape(BuiltinCall &call) {
   const BoundArg &x = *call.find("x");
   if (!x.value.isTileLike())
@@ -37,6 +38,7 @@ Value Checker::callReshape(BuiltinCall &call) {
   return v;
 }
 
+/// The explicit form of what operators do by themselves.
 Value Checker::callBroadcast(BuiltinCall &call) {
   const BoundArg &x = *call.find("x");
   if (!x.value.isTileLike())
@@ -109,6 +111,7 @@ static DType accumulator(DType t) {
   }
 }
 
+/// Reduces along axes in a dtype wide enough for the sum, and brings floats back with one rounding.
 Value Checker::reduceTile(BuiltinCall &call, ReduceOp op) {
   const BoundArg &x = *call.find("x");
   if (!x.value.isTileLike())
@@ -162,6 +165,7 @@ Value Checker::callReduce(BuiltinCall &call) {
                                            : ReduceOp::All);
 }
 
+/// One tile is reduced, two are compared element by element.
 Value Checker::callMinMax(BuiltinCall &call) {
   bool isMax = call.info->name == "max";
   const BoundArg &x = *call.find("x");

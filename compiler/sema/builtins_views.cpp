@@ -8,6 +8,7 @@ namespace tilec::sema {
 /// Which special values a float dtype has.
 static bool hasInfinity(DType t) { return t != DType::f8e4m3 && t != DType::f8e8m0 && t != DType::f4e2m1; }
 
+/// The padding of a view as the few values that hardware and executor can fill in.
 std::optional<Padding> Checker::paddingOf(const BoundArg &arg, DType dtype) {
   auto refuse = [&](std::string message) {
     report(Diag::BadPadding, arg.span, std::move(message), "the padding of a view is 0, -0.0, nan, inf or -inf");
@@ -44,6 +45,7 @@ std::optional<Padding> Checker::paddingOf(const BoundArg &arg, DType dtype) {
   return padding;
 }
 
+/// Shape, step and padding are checked here once; loads and stores of the view rely on it.
 Value Checker::callTiled(BuiltinCall &call) {
   const Value &array = call.receiver;
   size_t rank = size_t(array.type.rank);
@@ -123,6 +125,7 @@ Value Checker::callNumTiles(BuiltinCall &call) {
   return Value::tile(id, type, origin(call.span, "a number of tiles is known only at a launch"));
 }
 
+/// Indices count tiles. They are i32 or i64, whatever integers the program has.
 std::optional<std::vector<ValueId>> Checker::indices(const std::vector<BoundArg> &args, const Value &view, Span span) {
   size_t rank = view.type.shape.size();
   if (args.size() != rank) {

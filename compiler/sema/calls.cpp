@@ -20,6 +20,7 @@ std::vector<std::string> Checker::visibleFns() const {
   return result;
 }
 
+/// Inner functions hide functions of the file, which hide nothing: they cannot have a built-in's name.
 Value Checker::callExpr(const CallExpr &e, bool wanted) {
   const std::string &name = e.callee.text;
   if (e.receiver) {
@@ -53,10 +54,13 @@ Value Checker::callExpr(const CallExpr &e, bool wanted) {
     if (int index = findBuiltin(name, kind); index >= 0)
       return fail(Diag::UnknownFunction, e.callee.span, fmt::format("'{}' is a method", name),
                   fmt::format("write '{}'", allBuiltins()[size_t(index)].signature));
+  if (names.hasImports)
+    return Value::error();
   return fail(Diag::UnknownFunction, e.callee.span, fmt::format("there is no function '{}'", name),
               suggest(name, visibleFns()));
 }
 
+/// `target.has(FEATURE)`: the names are those of the table of features, which grows with the architectures.
 Value Checker::targetQuery(const CallExpr &e) {
   if (e.callee.text != "has")
     return fail(Diag::UnknownMember, e.callee.span, fmt::format("'target' has no '{}'", e.callee.text),
@@ -73,6 +77,8 @@ Value Checker::targetQuery(const CallExpr &e) {
               suggest(word ? word->name : "", known));
 }
 
+/// Inlines one call: arguments in the scope of the caller, the body in a scope below the one that declares the
+/// function.
 Value Checker::callFn(const FnDecl &fn, Scope *home, const CallExpr &e, bool wanted) {
   if (tooDeep)
     return Value::error(); // reported; a recursion that branches must not go on in all its branches
@@ -152,6 +158,7 @@ Value Checker::callFn(const FnDecl &fn, Scope *home, const CallExpr &e, bool wan
   return result;
 }
 
+/// Compile-time arguments between `<` and `>`; defaults see the parameters in front of them.
 bool Checker::bindConstParams(const FnDecl &fn, const CallExpr &e, const std::vector<Value> &given) {
   bool good = true;
   for (size_t i = 0; i < fn.cparams.size(); ++i) {
@@ -191,6 +198,7 @@ bool Checker::bindConstParams(const FnDecl &fn, const CallExpr &e, const std::ve
   return good;
 }
 
+/// Parameters in order, so that an annotation or a default may use names bound by the ones in front.
 bool Checker::bindParams(const FnDecl &fn, const CallExpr &e, const std::map<std::string, BoundArg> &given) {
   bool good = true;
   for (const syntax::FnParam &param : fn.params) {
@@ -217,6 +225,7 @@ bool Checker::bindParams(const FnDecl &fn, const CallExpr &e, const std::map<std
   return good;
 }
 
+/// Reports a method or property that a value does not have, with the form that would do.
 Value Checker::unknownMethod(const syntax::Ident &name, const Value &receiver) {
   bool isArray = receiver.is(ValueKind::Array), isView = receiver.is(ValueKind::View);
   bool isDType = receiver.is(ValueKind::DType);

@@ -122,7 +122,7 @@ private:
   }
 
   void name(const std::string &text, Span span) {
-    if (text == "_" || knows(text))
+    if (text == "_" || knows(text) || names.hasImports)
       return;
     bool isFn = names.fns.contains(text) || findBuiltin(text) >= 0;
     diags
@@ -143,7 +143,7 @@ private:
     const std::string &callee = e.callee.text;
     bool known = e.receiver || names.fns.contains(callee) || std::ranges::find(fns, callee) != fns.end() ||
                  findBuiltin(callee) >= 0;
-    if (!known) {
+    if (!known && !names.hasImports) {
       std::vector<std::string> all = fns;
       for (const auto &[text, decl] : names.fns)
         all.push_back(text);

@@ -14,12 +14,15 @@ FileNames::FileNames(const syntax::File &file) {
       consts.emplace(constant->name.text, constant);
     else if (auto *kernel = syntax::dynAs<syntax::KernelDecl>(decl))
       kernels.emplace(kernel->name.text, kernel);
+    else
+      hasImports |= decl->kind == syntax::DeclKind::Import;
   }
 }
 
 Checker::Checker(const syntax::File &file, const SourceManager &sources, Diagnostics &diags)
     : sources(sources), diags(diags), names(file) {}
 
+/// Every report of the checker goes through here: it adds the calls that led to the place.
 Diagnostic &Checker::report(Diag diag, Span span, std::string message, std::string help) {
   Diagnostic &d = diags.report(diag, span, std::move(message));
   d.help = std::move(help);
@@ -93,6 +96,7 @@ static const Value *runTimePart(const Value &value) {
   return nullptr;
 }
 
+/// Reports a value that is not known while compiling, with the place where it stopped being known.
 bool Checker::needConst(const Value &value, Span span, std::string_view what) {
   if (!usable(value, span))
     return false;
@@ -146,6 +150,7 @@ std::optional<DType> Checker::constDType(const Value &value, Span span, std::str
   return std::nullopt;
 }
 
+/// The rules of tile shapes. `places` has one span for each extent.
 bool Checker::checkTileShape(const std::vector<int64_t> &shape, const std::vector<Span> &places, Span span) {
   bool good = true;
   int64_t elements = 1;
@@ -173,6 +178,7 @@ bool Checker::checkTileShape(const std::vector<int64_t> &shape, const std::vecto
   return good;
 }
 
+/// A shape from arguments, each an extent or a tuple of them.
 std::optional<std::vector<int64_t>> Checker::tileShape(const std::vector<BoundArg> &args, Span span) {
   std::vector<int64_t> shape;
   std::vector<Span> places;

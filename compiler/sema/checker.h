@@ -16,6 +16,7 @@ struct FileNames {
   std::map<std::string, const syntax::FnDecl *, std::less<>> fns;
   std::map<std::string, const syntax::ConstDecl *, std::less<>> consts;
   std::map<std::string, const syntax::KernelDecl *, std::less<>> kernels;
+  bool hasImports = false; ///< names may come from elsewhere: while imports are not built, unknown ones stay unreported
   explicit FileNames(const syntax::File &file);
 };
 

@@ -105,6 +105,7 @@ std::vector<std::string> Checker::visibleNames() const {
   return result;
 }
 
+/// Values before constants of the file; functions have a namespace of their own, which the message tells.
 Value Checker::nameExpr(const NameExpr &e) {
   Binding *binding = scope ? scope->find(e.name).first : nullptr;
   if (!binding) {
@@ -113,12 +114,15 @@ Value Checker::nameExpr(const NameExpr &e) {
     if (names.fns.contains(e.name) || findBuiltin(e.name) >= 0)
       return fail(Diag::UnknownName, e.span, fmt::format("'{}' is a function, not a value", e.name),
                   fmt::format("call it, as in '{}(…)'", e.name));
+    if (names.hasImports)
+      return Value::error();
     return fail(Diag::UnknownName, e.span, fmt::format("there is no name '{}' here", e.name),
                 suggest(e.name, visibleNames()));
   }
   return readBinding(*binding, e.span);
 }
 
+/// Arrays, scalars and symbols become instructions where they are used; a variable must have a value here.
 Value Checker::readBinding(Binding &binding, Span span) {
   switch (binding.kind) {
   case NameKind::Array: {
@@ -216,6 +220,7 @@ static bool harmless(const sema::Block &block) {
   return true;
 }
 
+/// `&&` and `||`. What the left side decides while compiling leaves the right side unchecked.
 Value Checker::logicExpr(const BinaryExpr &e) {
   bool isAnd = e.op == syntax::BinaryOp::And;
   auto boolean = [&](const Value &v, Span span) {
@@ -296,6 +301,7 @@ Value Checker::tupleItem(const TupleItemExpr &e) {
   return t.elements[e.index];
 }
 
+/// `x[…]`: new axes of a tile, or an item of a tuple.
 Value Checker::indexExpr(const IndexExpr &e) {
   Value base = expr(*e.base);
   if (!usable(base, e.base->span))

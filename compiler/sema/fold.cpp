@@ -48,6 +48,7 @@ Folded exactPower(BigInt base, BigInt exponent) {
   return Value::ofInt(result);
 }
 
+/// Untyped integers: exact, refused where even 127 bits do not hold the result.
 Folded foldExact(BinaryOp op, BigInt a, BigInt b) {
   BigInt r = 0;
   if (isDivision(op)) {
@@ -163,6 +164,7 @@ std::optional<double> foldReal(BinaryOp op, double a, double b) {
   }
 }
 
+/// Typed integers: the amount must be below the width.
 Folded foldShift(BinaryOp op, const Value &a, const Value &amount) {
   BigInt count = amount.is(ValueKind::Int) ? amount.integer : integerOf(amount);
   int bits = info(a.dtype).bits;
@@ -180,6 +182,7 @@ Folded foldShift(BinaryOp op, const Value &a, const Value &amount) {
 
 } // namespace
 
+/// Shifts keep the left dtype; everything else happens in the common one.
 Folded foldBinary(BinaryOp op, const Value &a, const Value &b) {
   if ((op == BinaryOp::Shl || op == BinaryOp::Shr) && a.is(ValueKind::Typed) && isInt(a.dtype) &&
       (b.is(ValueKind::Int) || (b.is(ValueKind::Typed) && isInt(b.dtype))))

@@ -21,6 +21,7 @@ Diagnostic &Instantiation::report(Diag diag, Span span, std::string message, std
   return d;
 }
 
+/// -D names a parameter, an extent (which it folds) or a scalar (which a launch needs, and compiling does not).
 void Instantiation::checkDefines() {
   std::vector<std::string> known;
   for (const ParamDecl &param : interface.params)
@@ -87,6 +88,7 @@ std::optional<LaunchValue> Instantiation::defaultOf(const ParamDecl &param) {
   return std::nullopt;
 }
 
+/// Values of all parameters in order: given, else the default. False: one has none, and nothing else can be checked.
 bool Instantiation::parameters() {
   bool good = true;
   for (const auto &[name, value] : bindings.problem)
@@ -133,6 +135,7 @@ bool Instantiation::parameters() {
   return good;
 }
 
+/// The head of the program with parameters replaced. What an untaken arm of an `if` would bind is bound no more.
 bool Instantiation::arrays() {
   LaunchEnv fixed; // parameters alone: extents stay symbols even where -D gives them
   fixed.arch = env.arch;
@@ -191,6 +194,7 @@ bool Instantiation::arrays() {
   return good;
 }
 
+/// Conditions that are decided here must hold; the open ones go into the program and are checked at each launch.
 bool Instantiation::requirements() {
   LaunchEnv known = env;
   bool good = true;
@@ -219,6 +223,7 @@ bool Instantiation::requirements() {
   return good;
 }
 
+/// Hints in force: defaults of the table, then `hints`, then those of the architecture, then the command line.
 bool Instantiation::hints() {
   const Arch *arch = bindings.arch;
   bool good = true;
@@ -245,6 +250,8 @@ bool Instantiation::hints() {
       if (!holds || given || replaced)
         continue;
       auto value = evaluate(decl.value, env);
+      if (!value && !arch)
+        continue; // by_arch without a default, while no architecture is chosen
       if (!value) {
         report(Diag::HintValue, decl.span,
                fmt::format("the hint '{}' has no value: {}", decl.name, value.error().message));

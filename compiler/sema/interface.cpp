@@ -26,6 +26,7 @@ static LaunchTerm symbolTerm(const std::string &name, LaunchKind kind) {
   return term;
 }
 
+/// Names first, since a default may use extents that are declared behind it.
 std::optional<KernelInterface> InterfaceBuilder::build() {
   size_t before = diags.all().size();
   result.name = kernel.name.text;
@@ -87,6 +88,7 @@ void InterfaceBuilder::boundBy(const syntax::Expr &e, std::vector<std::string> &
         boundBy(*value->expr, bound);
 }
 
+/// A name in an extent or stride that nothing declares is a symbol; one of its places must bind it.
 void InterfaceBuilder::collectSymbols() {
   std::map<std::string, Span> used;
   std::vector<std::string> bound;
@@ -133,6 +135,7 @@ void InterfaceBuilder::collectSymbols() {
 // Parameters
 //===--------------------------------------------------------------------------------------------------------------===//
 
+/// A default sees the parameters in front of it; a later one is named in the message.
 void InterfaceBuilder::params() {
   for (const syntax::CParam &param : kernel.cparams)
     lowering.laterParams.emplace(param.name.text, param.name.span);

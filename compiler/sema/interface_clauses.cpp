@@ -39,6 +39,7 @@ void InterfaceBuilder::clauses() {
   }
 }
 
+/// A tuple is kept as its parts, `name.0` and so on: launch expressions have no tuples.
 void InterfaceBuilder::addLet(const std::string &name, const LaunchTerm &term) {
   if (!term.isTuple) {
     result.lets.emplace_back(name, term.expr);
@@ -75,6 +76,7 @@ void InterfaceBuilder::letClause(const Clause &clause) {
   }
 }
 
+/// The only place that may ask for facts of the device.
 void InterfaceBuilder::gridClause(const Clause &clause) {
   lowering.deviceFacts = true;
   size_t axes = 0;
@@ -164,6 +166,7 @@ std::optional<Domain> InterfaceBuilder::hintDomain(const HintInfo &hint, const s
   return domain;
 }
 
+/// Values and domains written as literals are checked here, others when they are known.
 void InterfaceBuilder::hintsClause(const Clause &clause) {
   if (!archName(clause.arch))
     return;
@@ -211,6 +214,7 @@ void InterfaceBuilder::hintsClause(const Clause &clause) {
   }
 }
 
+/// `NAME in domain` replaces an axis, `NAME = value` belongs to a configuration to measure.
 void InterfaceBuilder::tuneClause(const Clause &clause) {
   if (!archName(clause.arch))
     return;

@@ -65,6 +65,7 @@ LaunchTerm LaunchLowering::refuse(Span span, std::string_view what) {
   return failed();
 }
 
+/// Lowers one expression; kinds are checked here, values at the launch.
 LaunchTerm LaunchLowering::lower(const syntax::Expr &e) {
   auto literal = [](LaunchKind kind, LaunchValue v) {
     LaunchTerm term;
@@ -133,6 +134,7 @@ LaunchTerm LaunchLowering::lower(const syntax::Expr &e) {
   return failed();
 }
 
+/// Lowers and demands a kind. `what` names the place for the message.
 std::optional<LaunchExpr> LaunchLowering::lowerAs(const syntax::Expr &e, LaunchKind kind, std::string_view what) {
   LaunchTerm term = lower(e);
   if (term.failed)
@@ -146,6 +148,7 @@ std::optional<LaunchExpr> LaunchLowering::lowerAs(const syntax::Expr &e, LaunchK
   return std::nullopt;
 }
 
+/// Parameters, extents, scalars and `let`s by name; constants of the file by value.
 LaunchTerm LaunchLowering::name(const syntax::NameExpr &e) {
   if (auto it = names.find(e.name); it != names.end())
     return it->second;
@@ -162,6 +165,8 @@ LaunchTerm LaunchLowering::name(const syntax::NameExpr &e) {
         .notes.push_back({it->second, "the declaration"});
     return failed();
   }
+  if (files.hasImports)
+    return failed();
   std::vector<std::string> known;
   for (const auto &[text, term] : names)
     known.push_back(text);
@@ -208,6 +213,7 @@ static std::optional<LaunchOp> launchOp(syntax::BinaryOp op) {
   return std::nullopt;
 }
 
+/// Arithmetic of constants is done at once, so that its faults are reported where they stand.
 LaunchTerm LaunchLowering::binary(const syntax::BinaryExpr &e) {
   auto op = launchOp(e.op);
   if (!op)
@@ -309,6 +315,7 @@ LaunchTerm LaunchLowering::statements(const syntax::Block &block) {
   return result;
 }
 
+/// An `if` becomes a Select, element by element for tuples.
 LaunchTerm LaunchLowering::branch(const syntax::IfExpr &e) {
   LaunchTerm c = lower(*e.condition);
   if (c.failed)

@@ -45,6 +45,8 @@ LaunchTerm LaunchLowering::call(const syntax::CallExpr &e) {
   if (!fn) {
     if (findBuiltin(callee) >= 0 || e.receiver)
       return refuse(e.callee.span, fmt::format("'{}'", callee));
+    if (files.hasImports)
+      return failed();
     std::vector<std::string> known = {"by_arch"};
     for (const LaunchFn &row : launchFns)
       known.emplace_back(row.name);
@@ -106,6 +108,7 @@ LaunchTerm LaunchLowering::call(const syntax::CallExpr &e) {
   return result;
 }
 
+/// Keys and values alternate in the arguments, as compiler/artifact reads them.
 LaunchTerm LaunchLowering::byArch(const syntax::CallExpr &e) {
   std::vector<std::string> known = {"default"};
   for (const Arch &arch : allArchs())
@@ -137,6 +140,7 @@ LaunchTerm LaunchLowering::byArch(const syntax::CallExpr &e) {
   return result;
 }
 
+/// A function of the file made of `let`s and an expression is inlined.
 LaunchTerm LaunchLowering::callFn(const syntax::FnDecl &fn, const syntax::CallExpr &e) {
   if (depth >= maxCalls) {
     report(Diag::RecursionLimit, e.span, fmt::format("calls are nested {} deep here, which is the limit", maxCalls));
@@ -175,6 +179,7 @@ LaunchTerm LaunchLowering::callFn(const syntax::FnDecl &fn, const syntax::CallEx
 // Domains and patterns
 //===--------------------------------------------------------------------------------------------------------------===//
 
+/// A domain whose ends are known is listed at once; one that depends on names is listed by enumerate().
 std::optional<Domain> LaunchLowering::domain(const syntax::Domain &d, LaunchKind kind) {
   Domain result;
   if (d.kind == syntax::Domain::Kind::Set) {

@@ -73,6 +73,8 @@ bool Checker::loopBounds(const syntax::ForStmt &s, std::array<Value, 3> &bounds,
   return good;
 }
 
+/// Variables assigned in the body are found before it is checked: within the loop they stand for the value at the start
+/// of a trip, which is a parameter of the body.
 void Checker::forStmt(const syntax::ForStmt &s) {
   if (s.isStatic) {
     notBuilt({s.span.file, s.span.begin, s.var.span.begin}, "'static for'");

@@ -7,6 +7,7 @@ namespace tilec::sema {
 /// Value range of an integer dtype.
 static std::pair<BigInt, BigInt> rangeOf(DType t) { return {BigInt(minInt(t)), BigInt(maxInt(t))}; }
 
+/// One symmetric table: what is refused in one order is refused in the other.
 std::expected<DType, Fault> promote(DType a, DType b) {
   auto refuse = [&](std::string_view why, std::string help) {
     return fault(Diag::Promotion, fmt::format("{} and {} do not combine: {}", name(a), name(b), why), std::move(help));
@@ -35,6 +36,7 @@ std::expected<DType, Fault> promote(DType a, DType b) {
   return isFloat(a) ? a : b;
 }
 
+/// Floats round once to the format; what becomes infinite or saturates did not fit.
 Folded giveDType(const Value &v, DType t) {
   if (t == DType::bool_)
     return fault(Diag::LiteralDoesNotFit, fmt::format("the number {} is no bool", describe(v)), "write true or false");
@@ -86,6 +88,7 @@ Folded defaultTyped(const Value &v) {
   return dtype ? giveDType(v, *dtype) : Folded(std::unexpected(dtype.error()));
 }
 
+/// An untyped integer that meets an untyped float becomes a float; one that meets a dtype takes it.
 std::expected<std::pair<Value, Value>, Fault> unifyConst(const Value &a, const Value &b) {
   if (a.isUntyped() && b.isUntyped()) {
     if (a.kind == b.kind)
@@ -175,6 +178,7 @@ Folded foldMath(UnaryOp op, const Value &v) {
   return gives ? Value::ofBool(x != 0) : Value::typed(v.dtype, encodeFloat(v.dtype, x));
 }
 
+/// An untyped integer keeps its low bits in a narrower dtype, as a typed one does.
 Folded foldConvert(const Value &v, DType to, Rounding rounding, bool saturate) {
   if (v.is(ValueKind::Float)) // an f64 until now
     return Value::typed(to, convert(DType::f64, to, encodeFloat(DType::f64, v.real), rounding, saturate));

@@ -14,6 +14,7 @@ static std::optional<int64_t> hintValue(const Value &value) {
   return std::nullopt;
 }
 
+/// Checks a hint of an access, its domain included, and notes it at the site.
 bool Checker::siteHint(Site &site, const BoundArg &arg, std::string_view hintName) {
   const HintInfo &hint = *findHint(hintName);
   auto legal = [&](const Value &value, Span span) -> std::optional<int64_t> {
@@ -58,6 +59,7 @@ bool Checker::siteHint(Site &site, const BoundArg &arg, std::string_view hintNam
   return true;
 }
 
+/// The site of an access; a copy made by inlining finds the one of the first. Nothing: an error was reported.
 std::optional<size_t> Checker::site(BuiltinCall &call, std::string operation) {
   for (std::string_view keyword : {"order", "scope"})
     if (const BoundArg *arg = call.find(keyword)) {
@@ -94,6 +96,7 @@ std::optional<size_t> Checker::site(BuiltinCall &call, std::string operation) {
   return it->second;
 }
 
+/// Once all sites are known: names in source order, then the hints given from outside.
 void Checker::nameSites() {
   std::vector<size_t> order(program.sites.size());
   for (size_t i = 0; i < order.size(); ++i)

@@ -7,6 +7,7 @@ namespace tilec::sema {
 
 using syntax::StmtKind;
 
+/// A block is a scope: its names and variables end with it.
 Value Checker::block(const syntax::Block &b, bool wanted) {
   Scope inner;
   inner.parent = scope;
@@ -19,6 +20,7 @@ Value Checker::block(const syntax::Block &b, bool wanted) {
   return value;
 }
 
+/// From a statement to the end of the block. The value is that of the last statement, if it is an expression.
 Value Checker::statements(const syntax::Block &b, size_t from, bool wanted) {
   for (size_t i = from; i < b.stmts.size(); ++i) {
     const syntax::Stmt &s = *b.stmts[i];
@@ -87,6 +89,7 @@ void Checker::stmt(const syntax::Stmt &s) {
   }
 }
 
+/// The value is kept in the frame: `statements` stops there, and the call takes it.
 void Checker::returnStmt(const syntax::ReturnStmt &s) {
   Value value = s.value ? expr(*s.value) : Value::unit();
   if (frame->loops > 0) {
@@ -103,6 +106,7 @@ void Checker::returnStmt(const syntax::ReturnStmt &s) {
 // Bindings
 //===--------------------------------------------------------------------------------------------------------------===//
 
+/// Adds a name to the innermost scope and checks the rules of rebinding and hiding. Null: the name discards.
 Binding *Checker::declare(const std::string &name, Span span, NameKind kind, Value value) {
   if (name == "_" || name.empty())
     return nullptr;
@@ -131,6 +135,8 @@ Binding *Checker::declare(const std::string &name, Span span, NameKind kind, Val
   return scope->names.back().get();
 }
 
+/// Takes a value apart by a pattern. After an error all names are bound to erroneous values, so that their uses stay
+/// silent.
 void Checker::bindPattern(const syntax::Pattern &pattern, const Value &value, Span valueSpan, NameKind kind) {
   if (!pattern.isTuple()) {
     if (pattern.isDiscard())
@@ -186,6 +192,7 @@ Value Checker::withOrigin(Value value, const Origin *why) const {
   return value;
 }
 
+/// What a variable holds: never a compile-time value, since its next value need not be one.
 Value Checker::varValue(const Value &value, Span span) {
   if (value.isError())
     return value;
@@ -208,6 +215,7 @@ Value Checker::varValue(const Value &value, Span span) {
 // Assignments
 //===--------------------------------------------------------------------------------------------------------------===//
 
+/// The tiles of a value in order: a tuple is carried by loops and branches as its parts.
 void Checker::leaves(const Value &value, std::vector<Value> &out) const {
   if (!value.is(ValueKind::Tuple)) {
     out.push_back(value);
@@ -288,6 +296,7 @@ void Checker::assignStmt(const syntax::AssignStmt &s) {
       assign(*vars[i], fits ? value.elements[i] : Value::error(), s.places[i].span, s.value->span);
 }
 
+/// Puts a value into a variable. The first one gives it dtype and shape, unless an annotation did.
 void Checker::assign(Binding &var, const Value &value, Span place, Span valueSpan) {
   Value held;
   if (value.isError() || (var.hasType && var.value.isError())) {
@@ -306,6 +315,7 @@ void Checker::assign(Binding &var, const Value &value, Span place, Span valueSpa
   var.assigned = Assigned::Yes;
 }
 
+/// The value as the variable can take it: an untyped number takes the dtype, everything else must have it already.
 Value Checker::sameType(Binding &var, const Value &old, const Value &value, Span place, Span valueSpan) {
   auto refuse = [&](std::string help) {
     Diagnostic &d = report(Diag::VariableType, place,
@@ -338,6 +348,7 @@ Value Checker::sameType(Binding &var, const Value &old, const Value &value, Span
   return materialize(value, valueSpan);
 }
 
+/// Whether a value can decide: one bool. Otherwise reports.
 bool Checker::condition(const Value &value, Span span) {
   if (!usable(value, span))
     return false;
