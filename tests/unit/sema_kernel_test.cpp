@@ -85,6 +85,15 @@ const std::vector<KernelCase> kernels = {
     {"kernel k(a: in f32[N])\nlet N = 4\n{ }\n", {}, {"E0204 2:5 'N' is already the name of an extent"}},
     {"fn f(n) { if n > 2 { n } else { 2 } }\nkernel k<TN: int = f(4)>(a: in f32[N])\ngrid (f(N))\n{ }\n", {}, {}},
     {"kernel k(a: in f32[N], s: f32)\nrequires s && true, !s, s > 0, s % 2 == 0\n{ }\n", {}, {"E0301 2:10 '&&' does not take a float and a bool", "E0301 2:21 '!' does not take a float", "E0301 2:32 '%' does not take a float and an integer"}},
+    {"import \"std/math.tile\"\nkernel k<TN: int = foo(4)>(a: in f32[N])\ngrid (bar(N))\n{ let x = gelu(a.tiled(4).load(0)) + PI }\n", {}, {"E0901 1:1 'import' is not built yet"}},
+    {"kernel k(a: in f32[M, N])\nlet rows = M * 2\nrequires rows > N\n{ let x = a.tiled(1, 4).load(rows, 0)\nlet y = a.shape(0) / N }\n", {}, {}},
+    {"kernel k(a: in f32[N], c: inout f32[N])\n{ let v = c.tiled(4)\nlet x = v.load(0)\nv.store(0, x, latency = 3 in 1..=4, site = back)\nlet w = x.to(f16).to(bf16) }\n", {}, {}},
+    {"kernel k<F: float = 0.5 in {0.25, 0.5}, B: bool = true in {true, false}>(a: in f32[N])\ntune (F in {0.125})\ntune sm_90 (F = 0.5, occupancy = 2)\n{ let x = a.tiled(4).load(0) * F\nif B { let q = 1 } }\n", {}, {}},
+    {"kernel k(a: in u8[N], b: in i64[N], s: u32)\n{ let i = a.tiled(1).load(s).sum()\nlet x = b.tiled(1).load(i)\nlet y = x.sum() + b.shape(0) }\n", {}, {}},
+    {"kernel k(a: in f32[N])\n{ let t = (a, a.tiled(4))\nlet x = t.1.load(0)\nlet (q, (r, s)) = (1, (x, 2))\nlet y = r + s * q }\n", {}, {}},
+    {"kernel k(a: in f32[N])\n{ var t = (0, zeros<f32>(4))\nfor i in 0..3 { t = (t.0 + 1, t[1] + 1.0) }\nlet y = t.1 * t.0 }\n", {}, {}},
+    {"kernel k(a: in f16[N])\n{ let s = zeros<f32>(a.tiled(4).tile(0))\nlet q = a.dtype == f16 && a.rank == 1\nstatic_assert(q) }\n", {}, {}},
+    {"kernel k(a: in f32[N])\n{ let x = a.tiled(8).load(0)\nlet y = min(x, 1.0, propagate_nan = true)\nlet z = x.max(propagate_nan = true)\nlet p = x.prod()\nlet w = x.all()\n}\n", {}, {"E0301 6:9 'all' does not take f32[8]"}},
     // clang-format on
 };
 
