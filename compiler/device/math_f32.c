@@ -70,9 +70,13 @@ HELPER float expReduced(float r) { return FMA(FMA(expTail(r), r, 1.0f), r, 1.0f)
 HELPER float expm1Reduced(float r) { return FMA(expTail(r), r * r, r); }
 
 ROUTINE float __tilec_exp_f32(float x) {
-  // Beyond these ends the result is 0 or infinite, which the scaling gives.
-  Reduced e = reduceExp(MIN(MAX(x, -104.0f), 89.0f));
-  return scale(expReduced(e.r), e.n);
+  // 2^r·2^n with n the floor of x·log2(e), held to the exponents of normal numbers, -126 to 127, and 0 <= r < 1 there
+  // (give or take 2^-17). Beyond them r runs on: the hardware's power then meets 2^-126 or 2^127, and their product is
+  // the subnormal, 0 or infinity wanted. (n + 126)/253 saturates, which spares the comparisons.
+  float part = saturatedFma(x, 0x1.75b598p-8f, 0x1.fdf9eep-2f); // log2(e)/253 and 126/253, rounded up
+  float t = floorOfProduct(part, 253.0f, TO_INTEGER + 1);       // the low bits are n + 127
+  float r = FMA(x, LOG2E_LO, FMA(x, LOG2E_HI, TO_INTEGER + 127 - t));
+  return hardwareExp2(r) * f32OfBits(bitsOfF32(t) << 23);
 }
 
 ROUTINE float __tilec_exp2_f32(float x) {

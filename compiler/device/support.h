@@ -30,6 +30,35 @@ HELPER float hardwareRcp(float x) {
 #endif
 }
 
+/// Hardware step: 2^x, within 2 ulp for 0 <= x < 1; results below the normal range are 0.
+HELPER float hardwareExp2(float x) {
+#ifdef __NVPTX__
+  return __nvvm_ex2_approx_ftz_f(x);
+#else
+  float y = (float)__builtin_exp2((double)x);
+  return y < 0x1p-126f ? 0 : y;
+#endif
+}
+
+/// a·b + c held to [0, 1]; 0 for a NaN.
+HELPER float saturatedFma(float a, float b, float c) {
+#ifdef __NVPTX__
+  return __nvvm_fma_rn_sat_f(a, b, c);
+#else
+  float x = __builtin_fmaf(a, b, c);
+  return x > 0 ? (x < 1 ? x : 1) : 0;
+#endif
+}
+
+/// floor(a·b) + c for integers c near 1.5·2^23 and |a·b| < 2^22: a fused multiply-add that rounds down.
+HELPER float floorOfProduct(float a, float b, float c) {
+#ifdef __NVPTX__
+  return __nvvm_fma_rm_f(a, b, c);
+#else
+  return (float)__builtin_floor((double)a * (double)b) + c;
+#endif
+}
+
 /// Hardware step: 1/sqrt(x) within 2 ulp, every special value as IEEE has it.
 HELPER float hardwareRsqrt(float x) {
 #ifdef __NVPTX__

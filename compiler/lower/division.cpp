@@ -22,12 +22,12 @@ public:
     safe = k.bitAnd(compare(LLVM::FCmpPredicate::oge, size, number(0x1p-20f)),
                     compare(LLVM::FCmpPredicate::olt, size, number(0x1p26f)));
   }
-  Value quotient(Value dividend) {
+  Value quotient(Value dividend, bool mayBeNegative) {
     Value first = LLVM::FMulOp::create(k.b, k.loc, dividend, reciprocal), q = first;
     for (int round = 0; round < 2; ++round)
       q = fma(fma(negated, q, dividend), reciprocal, q);
-    // A zero remainder turns -0 into +0.
-    return k.intrinsic("llvm.copysign", q.getType(), {q, first});
+    // A zero remainder turns a quotient of -0 into +0.
+    return mayBeNegative ? k.intrinsic("llvm.copysign", q.getType(), {q, first}) : q;
   }
   Value isSafe() const { return safe; }
 
@@ -44,7 +44,8 @@ private:
 
 } // namespace
 
-std::optional<Registers> divideByFew(KernelLowering &k, ArrayRef<Value> dividends, ArrayRef<Value> divisors) {
+std::optional<Registers> divideByFew(KernelLowering &k, ArrayRef<Value> dividends, ArrayRef<Value> divisors,
+                                     bool mayBeNegative) {
   llvm::MapVector<Value, int> distinct;
   for (Value divisor : divisors)
     distinct[divisor] = 0;
@@ -60,8 +61,9 @@ std::optional<Registers> divideByFew(KernelLowering &k, ArrayRef<Value> dividend
     shared.emplace_back(k, divisor);
     safe = safe ? k.bitAnd(safe, shared.back().isSafe()) : shared.back().isSafe();
   }
-  // One test for all dividends of the thread: none above 2^64, none but zero below 2^-100. Without its sign and less 1
-  // a zero is the largest number, and a NaN, which any path hands on, is no obstacle.
+  // One test for all dividends of the thread, before any quotient needs a register: none above 2^64, none but zero
+  // below 2^-100. Without its sign and less 1 a zero is the largest number; a NaN, which any path hands on, is no
+  // obstacle.
   Value largest, smallest;
   for (Value dividend : dividends) {
     Value size = k.intrinsic("llvm.fabs", f32, dividend);
@@ -86,7 +88,7 @@ std::optional<Registers> divideByFew(KernelLowering &k, ArrayRef<Value> dividend
       results.push_back(quotient(i));
     LLVM::BrOp::create(b, k.loc, results, merge);
   };
-  branch(fast, [&](size_t i) { return shared[size_t(distinct[divisors[i]])].quotient(dividends[i]); });
+  branch(fast, [&](size_t i) { return shared[size_t(distinct[divisors[i]])].quotient(dividends[i], mayBeNegative); });
   branch(slow, [&](size_t i) { return LLVM::FDivOp::create(b, k.loc, dividends[i], divisors[i]).getResult(); });
   b.setInsertionPointToStart(merge);
   Registers results;

@@ -212,7 +212,8 @@ LogicalResult KernelLowering::lowerElementwise(Operation *op) {
   Registers registers;
   if (isa<arith::DivFOp>(op) && isa<RankedTensorType>(op->getResult(0).getType()) && type.isF32() && !ftz &&
       !isApprox(op))
-    if (auto quotients = divideByFew(*this, get(op->getOperand(0)), get(op->getOperand(1)))) {
+    if (auto quotients = divideByFew(*this, get(op->getOperand(0)), get(op->getOperand(1)),
+                                     !isa_and_present<math::ExpOp, math::Exp2Op>(op->getOperand(0).getDefiningOp()))) {
       set(op->getResult(0), std::move(*quotients));
       return success();
     }

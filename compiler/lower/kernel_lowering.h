@@ -115,9 +115,9 @@ int64_t vectorOf(Operation *access, Type tile);
 /// The combining step of a reduction on two scalars.
 Value combine(KernelLowering &k, tile::ReduceKind kind, bool isUnsigned, bool propagateNan, Value x, Value y);
 /// Quotients of f32 registers where few divisors serve many of them (the same value in several places), correctly
-/// rounded; nothing where that saves nothing.
-std::optional<Registers> divideByFew(KernelLowering &k, llvm::ArrayRef<Value> dividends,
-                                     llvm::ArrayRef<Value> divisors);
+/// rounded; nothing where that saves nothing. `mayBeNegative` is false for dividends of at least +0.
+std::optional<Registers> divideByFew(KernelLowering &k, llvm::ArrayRef<Value> dividends, llvm::ArrayRef<Value> divisors,
+                                     bool mayBeNegative);
 /// Smaller or larger of two floats by the language's rules.
 Value floatExtreme(KernelLowering &k, bool larger, bool propagateNan, Value x, Value y);
 

@@ -164,7 +164,8 @@ void Assignment::annotate(Operation *access, const AccessInfo &info) {
   access->setAttr("tile.nonnegative", builder.getDenseBoolArrayAttr(info.nonNegative));
 }
 
-/// Two to four 16-byte accesses for each thread and input, more only when a row is long enough to fill 16 warps.
+/// Two 16-byte accesses for each thread and input up to four warps, then up to eight: what a block does once, for a
+/// reduction above all, is dear next to the work on a few elements.
 void Assignment::chooseWarps() {
   int64_t asked = options.warps ? options.warps : kernel.hint("num_worker_warps", 0);
   if (asked) {
@@ -177,9 +178,7 @@ void Assignment::chooseWarps() {
       vectors = std::max(vectors, tileOf(leader).getNumElements() / wishes[leader].vector);
   warps = 1;
   auto perThread = [&] { return vectors / (warps * 32); };
-  while (warps < 4 && perThread() >= 2)
-    warps *= 2;
-  while (warps < 8 && perThread() > 4)
+  while (warps < 4 && perThread() > 2)
     warps *= 2;
   while (warps < 16 && perThread() > 8)
     warps *= 2;

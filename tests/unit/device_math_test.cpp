@@ -144,10 +144,11 @@ TEST_P(MathF32, StaysWithinItsBoundOnEveryHalfPrecisionValue) {
 double rsqrtExact(double x) { return 1 / std::sqrt(x); }
 double rcpExact(double x) { return 1 / x; }
 
-// The bounds are the measured maxima over all 2^32 inputs, rounded up.
+// The bounds are the measured maxima over all 2^32 inputs, rounded up. exp leaves 2^r to the hardware, here replaced by
+// the rounded value; with the hardware's it reaches 1.93 on an H200.
 INSTANTIATE_TEST_SUITE_P(
     All, MathF32,
-    testing::Values(Case32{"exp", __tilec_exp_f32, std::exp, 0.9}, Case32{"exp2", __tilec_exp2_f32, std::exp2, 0.92},
+    testing::Values(Case32{"exp", __tilec_exp_f32, std::exp, 1.18}, Case32{"exp2", __tilec_exp2_f32, std::exp2, 0.92},
                     Case32{"log", __tilec_log_f32, std::log, 0.91}, Case32{"log2", __tilec_log2_f32, std::log2, 1.48},
                     Case32{"sqrt", __tilec_sqrt_f32, std::sqrt, 0.501},
                     Case32{"rsqrt", __tilec_rsqrt_f32, rsqrtExact, 1.01},
