@@ -79,6 +79,10 @@ tile::KernelOp Emitter::makeKernel() {
     NamedAttrList more;
     more.set("tile.mode", builder.getStringAttr(StringRef(tilec::name(array.mode))));
     more.set("tile.align", builder.getI64IntegerAttr(array.align));
+    // Code generation keeps the order of accesses to such arrays and loads none of them through the read-only path.
+    if (!array.aliases.empty())
+      more.set("tile.alias",
+               builder.getStrArrayAttr(llvm::SmallVector<StringRef>(array.aliases.begin(), array.aliases.end())));
     Type element = tile::elementType(builder.getContext(), array.dtype);
     argument(tile::PtrType::get(builder.getContext(), element), array.name, "array", array.dtype, more);
   }
