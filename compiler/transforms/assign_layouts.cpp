@@ -321,11 +321,18 @@ void Assignment::apply() {
   }
 }
 
+/// More elements than this in one thread are no kernel any more: the registers of four threads would not hold them.
+static constexpr uint32_t maxElementsPerThread = 1024;
+
 LogicalResult Assignment::run() {
   cloneCheapSources();
   collect();
   chooseWarps();
   solve();
+  for (auto &[leader, list] : members)
+    if (uint32_t held = layouts[leader].registers(); held > maxElementsPerThread)
+      return kernel.emitError() << "a tile of " << tileOf(leader).getNumElements() << " elements leaves " << held
+                                << " to each of " << warps * 32 << " threads; the most is " << maxElementsPerThread;
   apply();
   kernel->setAttr("tile.threads", Builder(kernel.getContext()).getI64IntegerAttr(warps * 32));
   return success();
