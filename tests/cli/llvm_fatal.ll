@@ -1,8 +1,8 @@
 ; A failure inside LLVM ends the child that compiles, never the tool.
 ; RUN: %exits 101 %tilec build %s --arch sm_90 2>&1 | %FileCheck %s
-; CHECK:      internal error: {{.*}}ptx
+; CHECK:      internal error: code generation of '{{.*}}llvm_fatal.ll' for sm_90a met a fatal error of LLVM
 ; CHECK:      | {{.*}}Cannot select
-; CHECK:      tilec build {{.*}}llvm_fatal.ll --arch sm_90
+; CHECK:      help: reproduce with: tilec build {{.*}}llvm_fatal.ll --arch sm_90
 ; CHECK-NOT:  Stack dump
 target triple = "nvptx64-nvidia-cuda"
 

@@ -13,8 +13,6 @@ int tilec::fuzzOne(std::string_view text) {
   Result<Artifact> artifact = artifactFromJson(*json);
   if (!artifact)
     return artifact.error().message.empty() ? fault("an error without a message") : 0;
-  // Binaries are files of their own; a plan of no binaries says so.
-  artifact->binaries.clear();
   Json written = toJson(*artifact);
   Result<Artifact> again = artifactFromJson(written);
   if (!again)
