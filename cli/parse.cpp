@@ -19,7 +19,7 @@ static void add(CLI::App &app, const OptionRow &row) {
           // One value each time a list option is given, so that a positional may follow it.
           if constexpr (std::is_same_v<T, std::vector<std::string>>)
             if (!isPositional(row))
-              o->expected(1)->take_all();
+              o->allow_extra_args(false)->take_all();
           return o;
         }
       },
@@ -29,16 +29,20 @@ static void add(CLI::App &app, const OptionRow &row) {
         [choices = row.choices](std::string &value) -> std::string {
           if (std::ranges::find(choices, value) != choices.end())
             return "";
-          return fmt::format("is '{}': it takes {}", value, join(choices, ", "));
+          return fmt::format("'{}' is none of {}", value, join(choices, ", "));
         },
         "", ""));
 }
 
-/// The option a message of the parser begins with ("--arch: …"), and the rest.
+/// A message of the parser on one line, in the tool's words.
 static std::string tidy(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   while (!text.empty() && text.back() == ' ')
     text.pop_back();
+  constexpr std::string_view conversion = "Could not convert: ";
+  if (size_t equals = text.find(" = "); text.starts_with(conversion) && equals != std::string::npos)
+    return fmt::format("{} takes a number, not '{}'", text.substr(conversion.size(), equals - conversion.size()),
+                       text.substr(equals + 3));
   return text;
 }
 

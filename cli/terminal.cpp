@@ -1,5 +1,6 @@
 #include "cli/terminal.h"
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -22,8 +23,7 @@ int Terminal::width() const {
 
 void Terminal::print(std::string_view text) {
   endLive();
-  if (fwrite(text.data(), 1, text.size(), stream) != text.size())
-    failed = true;
+  note(fwrite(text.data(), 1, text.size(), stream) == text.size());
 }
 
 std::string Terminal::styled(Style style, std::string_view text) const {
@@ -54,9 +54,13 @@ void Terminal::endLive() {
 
 bool Terminal::finish() {
   endLive();
-  if (fflush(stream) != 0 || ferror(stream))
-    failed = true;
-  return !failed;
+  note(fflush(stream) == 0 && !ferror(stream));
+  return failure == 0 || failure == EPIPE;
+}
+
+void Terminal::note(bool ok) {
+  if (!ok && failure == 0)
+    failure = errno ? errno : EIO;
 }
 
 size_t displayWidth(std::string_view text) {

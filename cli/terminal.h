@@ -25,14 +25,17 @@ public:
   /// Replaces the live line; only on a terminal.
   void live(std::string_view text);
   void endLive();
-  /// Flushes; false when anything could not be written (a full disk, a closed pipe).
+  /// Flushes; false when anything could not be written (a full disk). A reader that has gone away has seen what it
+  /// wanted (`| head`): that is no failure.
   bool finish();
 
 private:
   FILE *stream;
   bool colored = false;
   bool liveShown = false;
-  bool failed = false;
+  int failure = 0; ///< errno of the first write that failed
+
+  void note(bool ok);
 };
 
 /// Columns with a header; right-aligned where `right` says so. Empty cells are allowed.
