@@ -25,8 +25,8 @@ private:
 
   // Launch expressions in extents and strides, exact in i64 (launch_values.cpp).
   mlir::Value launchValue(const LaunchExpr &expr);
-  /// The same as i32, or i64 where `wide`.
-  mlir::Value launchIndex(const LaunchExpr &expr, bool wide);
+  /// The value as i32, or i64 where `wide`; symbols that -D fixed are constants.
+  mlir::Value launchIndex(const LaunchExpr &written, bool wide);
 
   // Instructions (control.cpp).
   void emitBlock(const sema::Block &block);

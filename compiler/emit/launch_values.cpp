@@ -71,8 +71,6 @@ Value Emitter::launchValue(const LaunchExpr &expr) {
       return constant(DType::bool_, *value);
   }
   if (expr.op == LaunchOp::Symbol) {
-    if (auto folded = program.folded.find(expr.symbol); folded != program.folded.end())
-      return constant(DType::i64, uint64_t(folded->second));
     if (auto symbol = symbols.find(expr.symbol); symbol != symbols.end())
       return widen(symbol->second, DType::i32);
     for (const ScalarSpec &scalar : program.scalars)
@@ -103,7 +101,10 @@ Value Emitter::launchValue(const LaunchExpr &expr) {
   return {};
 }
 
-Value Emitter::launchIndex(const LaunchExpr &expr, bool wide) {
+Value Emitter::launchIndex(const LaunchExpr &written, bool wide) {
+  LaunchEnv folded;
+  folded.values.insert(program.folded.begin(), program.folded.end());
+  LaunchExpr expr = substitute(written, folded);
   Type wanted = builder.getIntegerType(wide ? 64 : 32);
   // The common cases stay bare: a symbol of the wanted width, a literal.
   if (auto symbol = symbols.find(expr.symbol); expr.op == LaunchOp::Symbol && symbol != symbols.end())
