@@ -20,6 +20,8 @@ static const HandlerTable &handlers() {
   return table;
 }
 
+bool knows(StringRef op) { return handlers().contains(op); }
+
 DType Compiler::storage(Type type) const {
   Type element = getElementTypeOrSelf(type);
   if (element.isIndex())

@@ -114,6 +114,9 @@ void addShapeHandlers(HandlerTable &table);
 void addReduceHandlers(HandlerTable &table);
 void addMemoryHandlers(HandlerTable &table);
 
+/// Whether an op has a meaning here.
+bool knows(llvm::StringRef op);
+
 /// Bytes an element takes in a tile.
 inline size_t tileBytes(DType dtype) { return size_t(info(dtype).bits + 7) / 8; }
 

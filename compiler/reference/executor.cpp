@@ -261,7 +261,8 @@ Result<ExecReport> execute(ModuleOp module, std::string_view kernelName, const L
     TILEC_ASSIGN(chosen, chooseBlocks(kernel, launch, state, options, total));
   }
   report.blocks = chosen ? int64_t(chosen->size()) : total;
-  if (options.checkRaces && report.blocks > 1) {
+  // One block cannot race, and more blocks than a writer's number can tell apart are not checked.
+  if (options.checkRaces && report.blocks > 1 && total < int64_t(sharedWriters) - 1) {
     state.checkRaces = true;
     kernel.walk([&](tile::ArrayOp array) {
       auto memory = llvm::find_if(state.memories, [&](const auto &m) { return m->name == array.getRoot(); });

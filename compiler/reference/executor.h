@@ -52,7 +52,7 @@ struct ExecOptions {
   std::vector<Sample> samples = {};
   /// Linear numbers of the blocks to run; empty: all, or those that `samples` asks for.
   std::vector<int64_t> blocks = {};
-  bool checkRaces = true; ///< report different values stored to one element by two blocks (8 bytes an element)
+  bool checkRaces = true; ///< report different values stored to one element by two blocks (4 bytes an element)
   std::function<void(int64_t done, int64_t total)> progress = {}; ///< blocks; called from one worker at a time
 };
 

@@ -44,10 +44,10 @@ struct Memory {
   int64_t low = 0, high = 0; ///< offsets that may be addressed, both included; low > high: none
   /// Race check: for each offset from `low` on, the last block that stored to it plus one, with `shared` set once two
   /// have. Guarded, with the data it describes, by `lock`.
-  std::vector<uint64_t> writers;
+  std::vector<uint32_t> writers;
   std::mutex lock;
 };
-inline constexpr uint64_t sharedWriters = uint64_t(1) << 63;
+inline constexpr uint32_t sharedWriters = uint32_t(1) << 31;
 
 /// A run-time array: memory with extents and strides.
 struct ArrayValue {

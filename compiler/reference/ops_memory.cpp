@@ -254,7 +254,10 @@ static Status compileLoad(Compiler &c, Operation *op) {
   Taint outside = 0;
   if (padding == tile::Padding::none)
     outside = c.cause(FindingKind::Uninitialised, op, access.name);
-  uint64_t pad = paddingBits(c.storage(load.getType()), padding);
+  DType lanes = c.storage(load.getType()), own = *tile::dtypeOf(getElementTypeOrSelf(load.getType()));
+  uint64_t pad = paddingBits(own, padding);
+  if (lanes != own) // widened
+    pad = std::bit_cast<uint64_t>(decodeFloat(own, pad));
   return withElements(c, memoryBehind(c, load.getView()), load.getType(), [&](auto elements, auto zero) {
     using L = decltype(zero);
     c.add([=](Frame &frame) {
@@ -289,8 +292,8 @@ static Status compileLoad(Compiler &c, Operation *op) {
 template <typename E, typename L>
 static void storeChecked(Frame &frame, Memory &memory, const Access &access, const E &elements, int64_t offset,
                          L lane) {
-  uint64_t &writer = memory.writers[size_t(offset - memory.low)];
-  uint64_t mine = uint64_t(frame.linearBlock) + 1, last = writer & ~sharedWriters;
+  uint32_t &writer = memory.writers[size_t(offset - memory.low)];
+  uint32_t mine = uint32_t(frame.linearBlock) + 1, last = writer & ~sharedWriters;
   bool shared = writer & sharedWriters;
   std::byte *data = memory.view.data;
   bool foreign = last != 0 && (last != mine || shared);

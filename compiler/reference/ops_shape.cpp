@@ -47,7 +47,7 @@ static Status compileConstant(Compiler &c, Operation *op) {
   return {};
 }
 
-/// start + step * i, the sum and the product each in the element type; integers wrap.
+/// start + step * i with i, the product and the sum each rounded to the element type; integers wrap.
 static Status compileArange(Compiler &c, Operation *op) {
   auto arange = cast<tile::ArangeOp>(op);
   Type element = getElementTypeOrSelf(arange.getType());
@@ -58,7 +58,8 @@ static Status compileArange(Compiler &c, Operation *op) {
     double start = decodeFloat(dtype, bitsOf(c, arange.getStart()));
     double step = decodeFloat(dtype, bitsOf(c, arange.getStep()));
     for (int64_t i = 0; i < count; ++i) {
-      double scaled = decodeFloat(dtype, encodeFloat(dtype, step * double(i)));
+      double position = decodeFloat(dtype, encodeFloatFromInt(dtype, i));
+      double scaled = decodeFloat(dtype, encodeFloat(dtype, step * position));
       append(bytes, encodeFloat(dtype, start + scaled), tileBytes(dtype));
     }
   } else {
@@ -178,6 +179,7 @@ void addShapeHandlers(HandlerTable &table) {
   table["tile.splat"] = compileSplat;
   table["tile.broadcast"] = compileBroadcast;
   table["tile.reshape"] = compileReshape;
+  table["tile.convert_layout"] = compileReshape; // where a tile lies in a GPU's registers means nothing here
 }
 
 } // namespace tilec::reference

@@ -1,5 +1,6 @@
 // LINK: compiler_reference compiler_ir MLIRParser
 // Whole kernels written by hand: edges of views, padding, loops, findings.
+#include "compiler/reference/compiler.h"
 #include "tests/unit/reference_util.h"
 #include <bit>
 #include <cmath>
@@ -380,6 +381,188 @@ TEST(Reference, CarriedValuesMoveAtOnce) {
   Array<int32_t> y{DType::i32, {4}, std::vector<int32_t>(4)};
   runKernel(text, {{{"y", y.view()}}, {}, {{"n", 15}}, {1, 1, 1}});
   EXPECT_EQ(y.data, (std::vector<int32_t>{610, 987, 987, 610}));
+}
+
+//===--------------------------------------------------------------------------------------------------------------===//
+// Memory of other kinds
+//===--------------------------------------------------------------------------------------------------------------===//
+
+/// Copies tiles of 4 elements of x to y.
+std::string copyKernel(const std::string &dtype, const std::string &element, const std::string &padding = "none") {
+  std::string view = "!tile.view<[4], " + element + ">", array1 = "!tile.array<1 x " + element + ">";
+  auto bind = [&](const std::string &name, bool writable, const std::string &pad) {
+    return "%" + name + "a = tile.array %" + name + " [%n : i32] {root = \"" + name + "\", dtype = \"" + dtype +
+           "\", writable = " + (writable ? "true" : "false") + "} : !tile.ptr<" + element + "> -> " + array1 + "\n%" +
+           name + "v = tile.view %" + name + "a step [4] axes [0] padding " + pad + " : " + array1 + " -> " + view +
+           "\n";
+  };
+  return "tile.kernel @k(" + array("x", dtype, element, "in") + ", " + array("y", dtype, element, "out") + ", " +
+         symbol("n") + ") {\n%b = tile.block_id 0 : i32\n" + bind("x", false, padding) + bind("y", true, "none") +
+         "%t = tile.load %xv [%b : i32] site 0 : " + view + " -> tensor<4x" + element +
+         ">\ntile.store %t, %yv [%b : i32] site 1 : tensor<4x" + element + ">, " + view + "\ntile.return }";
+}
+
+TEST(Reference, PackedElementsOfFourBits) {
+  Array<uint8_t> x{DType::f4e2m1, {10}, {0x10, 0x32, 0x54, 0x76, 0x98}},
+      y{DType::f4e2m1, {10}, std::vector<uint8_t>(5, 0xFF)};
+  ExecReport report =
+      runKernel(copyKernel("f4e2m1", "f4E2M1FN"), {{{"x", x.view()}, {"y", y.view()}}, {}, {{"n", 10}}, {3, 1, 1}});
+  EXPECT_TRUE(report.findings.empty());
+  EXPECT_EQ(y.data, x.data);
+  Array<uint8_t> part{DType::f4e2m1, {10}, std::vector<uint8_t>(5, 0xFF)};
+  runKernel(copyKernel("f4e2m1", "f4E2M1FN"), {{{"x", x.view()}, {"y", part.view()}}, {}, {{"n", 10}}, {1, 1, 1}});
+  EXPECT_EQ(part.data, (std::vector<uint8_t>{0x10, 0x32, 0xFF, 0xFF, 0xFF}));
+}
+
+TEST(Reference, EveryDTypeMoves) {
+  for (const DTypeInfo &row : allDTypes()) {
+    Ir ir;
+    std::string element;
+    llvm::raw_string_ostream(element) << tile::elementType(&ir.context, row.dtype);
+    std::vector<uint8_t> bytes(size_t(row.bits) * 6 / 8);
+    for (size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = row.dtype == DType::bool_ ? uint8_t(i % 2) : uint8_t(i * 37 + 11);
+    std::vector<uint8_t> out(bytes.size());
+    BufferView x{row.dtype, {6}, {}, reinterpret_cast<std::byte *>(bytes.data()), 6}, y = x;
+    y.data = reinterpret_cast<std::byte *>(out.data());
+    runKernel(copyKernel(std::string(row.name), element), {{{"x", x}, {"y", y}}, {}, {{"n", 6}}, {2, 1, 1}});
+    EXPECT_EQ(out, bytes) << row.name;
+  }
+}
+
+TEST(Reference, WidenedRunsTakeF64Buffers) {
+  Array<float> x{DType::f32, {3}, {1, 2, 0.1f}};
+  Array<double> y{DType::f64, {3}, std::vector<double>(3)};
+  runKernel(doubleKernel(), {{{"x", x.view()}, {"y", y.view()}}, {}, {{"n", 3}}, {1, 1, 1}}, {.widen64 = true});
+  EXPECT_EQ(y.data, (std::vector<double>{2, 4, 2 * double(0.1f)}));
+  Ir ir;
+  auto module = ir.parse(doubleKernel());
+  Result<ExecReport> report = execute(*module, "k", {{{"x", x.view()}, {"y", y.view()}}, {}, {{"n", 3}}, {1, 1, 1}});
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().message, "the buffer of array 'y' holds f64, the kernel wants f32");
+}
+
+TEST(Reference, ChosenBlocksAlone) {
+  Array<float> x{DType::f32, {5000}, std::vector<float>(5000, 1)}, y{DType::f32, {5000}, std::vector<float>(5000, -1)};
+  Launch launch{{{"x", x.view()}, {"y", y.view()}}, {}, {{"n", 5000}}, {5, 1, 1}};
+  EXPECT_EQ(runKernel(doubleKernel(), launch, {.blocks = {1, 4}}).blocks, 2);
+  EXPECT_EQ(y.data[0], -1);
+  EXPECT_EQ(y.data[1024], 2);
+  EXPECT_EQ(y.data[4999], 2);
+  Ir ir;
+  auto module = ir.parse(doubleKernel());
+  EXPECT_EQ(execute(*module, "k", launch, {.blocks = {5}}).error().message,
+            "a block to run is not in the grid of 5 blocks");
+}
+
+TEST(Reference, SymbolsMustFitTheirWidth) {
+  Ir ir;
+  auto module = ir.parse(doubleKernel());
+  Array<float> x{DType::f32, {1}, {1}};
+  Result<ExecReport> report =
+      execute(*module, "k", {{{"x", x.view()}, {"y", x.view()}}, {}, {{"n", int64_t(1) << 31}}, {1, 1, 1}});
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().message, "symbol 'n' is 2147483648, which needs index64");
+  report = execute(*module, "k", {{{"x", x.view()}, {"y", x.view()}}, {}, {}, {1, 1, 1}});
+  EXPECT_EQ(report.error().message, "the launch gives no value for symbol 'n'");
+}
+
+TEST(Reference, ProgressReachesTheEnd) {
+  Array<float> x{DType::f32, {4000}, std::vector<float>(4000)}, y{DType::f32, {4000}, std::vector<float>(4000)};
+  int64_t last = 0;
+  runKernel(doubleKernel(), {{{"x", x.view()}, {"y", y.view()}}, {}, {{"n", 4000}}, {4, 1, 1}},
+            {.progress = [&](int64_t done, int64_t total) {
+              EXPECT_EQ(total, 4);
+              EXPECT_GT(done, last);
+              last = done;
+            }});
+  EXPECT_EQ(last, 4);
+}
+
+TEST(Reference, BlocksOfThreeAxes) {
+  std::string text = "tile.kernel @k(" + array("y", "i32", "i32", "out") + R"() {
+    %i = tile.block_id 0 : i32
+    %j = tile.block_id 1 : i32
+    %l = tile.block_id 2 : i32
+    %w = tile.num_blocks 0 : i32
+    %h = tile.num_blocks 1 : i32
+    %c10 = arith.constant 10 : i32
+    %n = arith.constant 24 : i32
+    %r0 = arith.muli %l, %h : i32
+    %r1 = arith.addi %r0, %j : i32
+    %r2 = arith.muli %r1, %w : i32
+    %at = arith.addi %r2, %i : i32
+    %v0 = arith.muli %l, %c10 : i32
+    %v1 = arith.addi %v0, %j : i32
+    %v2 = arith.muli %v1, %c10 : i32
+    %v = arith.addi %v2, %i : i32
+    %ya = tile.array %y [%n : i32] {root = "y", dtype = "i32", writable = true} : !tile.ptr<i32> -> !tile.array<1 x i32>
+    %yv = tile.view %ya step [1] axes [0] padding none : !tile.array<1 x i32> -> !tile.view<[1], i32>
+    %t = tile.splat %v : i32 -> tensor<1xi32>
+    tile.store %t, %yv [%at : i32] site 0 : tensor<1xi32>, !tile.view<[1], i32>
+    tile.return })";
+  Array<int32_t> y{DType::i32, {24}, std::vector<int32_t>(24, -1)};
+  runKernel(text, {{{"y", y.view()}}, {}, {}, {4, 3, 2}});
+  for (int32_t l = 0, at = 0; l < 2; ++l)
+    for (int32_t j = 0; j < 3; ++j)
+      for (int32_t i = 0; i < 4; ++i)
+        EXPECT_EQ(y.data[size_t(at++)], 100 * l + 10 * j + i);
+}
+
+TEST(Reference, UndefinedValuesPassThroughLoopsAndReductions) {
+  // The sum of a tile that crosses the edge, carried through a loop, is undefined; its row-wise neighbour is not.
+  std::string text =
+      "tile.kernel @k(" + array("x", "f32", "f32", "in") + ", " + array("y", "f32", "f32", "out") + R"() {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c2 = arith.constant 2 : i32
+    %c3 = arith.constant 3 : i32
+    %xa = tile.array %x [%c2, %c3 : i32, i32] {root = "x", dtype = "f32", writable = false} : !tile.ptr<f32> -> !tile.array<2 x f32>
+    %xv = tile.view %xa step [4, 2] axes [0, 1] padding none : !tile.array<2 x f32> -> !tile.view<[4, 2], f32>
+    %ya = tile.array %y [%c3 : i32] {root = "y", dtype = "f32", writable = true} : !tile.ptr<f32> -> !tile.array<1 x f32>
+    %yv = tile.view %ya step [4] axes [0] padding none : !tile.array<1 x f32> -> !tile.view<[4], f32>
+    %t = tile.load %xv [%c0, %c0 : i32, i32] site 0 : !tile.view<[4, 2], f32> -> tensor<4x2xf32>
+    %s = tile.reduce sum %t axes [1] : tensor<4x2xf32> -> tensor<4xf32>
+    %u = scf.for %i = %c0 to %c3 step %c1 iter_args(%v = %s) -> (tensor<4xf32>) : i32 {
+      %d = arith.addf %v, %v : tensor<4xf32>
+      scf.yield %d : tensor<4xf32>
+    }
+    tile.store %u, %yv [%c0 : i32] site 1 : tensor<4xf32>, !tile.view<[4], f32>
+    tile.return })";
+  Array<float> x{DType::f32, {2, 3}, {1, 2, 3, 4, 5, 6}}, y{DType::f32, {3}, std::vector<float>(3)};
+  ExecReport report = runKernel(text, {{{"x", x.view()}, {"y", y.view()}}, {}, {}, {1, 1, 1}});
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].element, 2);
+  EXPECT_EQ(report.findings[0].count, 1u);
+  EXPECT_EQ(y.data[0], 24);
+  EXPECT_EQ(y.data[1], 72);
+}
+
+TEST(Reference, UndefinedConditionsAreReported) {
+  std::string text = "tile.kernel @k(" + array("x", "i32", "i32", "in") + R"() {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %xa = tile.array %x [%c1 : i32] {root = "x", dtype = "i32", writable = false} : !tile.ptr<i32> -> !tile.array<1 x i32>
+    %xv = tile.view %xa step [1] axes [0] padding none : !tile.array<1 x i32> -> !tile.view<[1], i32>
+    %t = tile.load %xv [%c1 : i32] site 0 : !tile.view<[1], i32> -> tensor<1xi32>
+    %s = tile.reshape %t : tensor<1xi32> -> i32
+    %p = arith.cmpi eq, %s, %c0 : i32
+    scf.if %p {
+    }
+    tile.return })";
+  Array<int32_t> x{DType::i32, {1}, {1}};
+  ExecReport report = runKernel(text, {{{"x", x.view()}}, {}, {}, {1, 1, 1}});
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].reached.line, 9u);
+  EXPECT_EQ(report.findings[0].array, "x");
+}
+
+TEST(Reference, EveryOpOfTheDialectHasAMeaning) {
+  Ir ir;
+  for (mlir::RegisteredOperationName op : ir.context.getRegisteredOperationsByDialect("tile")) {
+    if (op.getStringRef() != "tile.kernel" && op.getStringRef() != "tile.return")
+      EXPECT_TRUE(knows(op.getStringRef())) << op.getStringRef().str();
+  }
 }
 
 } // namespace
