@@ -171,11 +171,156 @@ TEST(Emit, EveryFloatFunction) {
   }
 }
 
+TEST(Emit, IntegersWrapByTheirSign) {
+  EXPECT_EQ(evaluate<uint8_t>("u8", "full<u8>(1, value = 150) + full<u8>(1, value = 110)", 1),
+            (std::vector<uint8_t>{4}));
+  EXPECT_EQ(evaluate<uint32_t>("u32", "~full<u32>(1, value = 3)", 1), (std::vector<uint32_t>{0xFFFFFFFC}));
+  EXPECT_EQ(evaluate<uint32_t>("u32", "-full<u32>(1, value = 3)", 1), (std::vector<uint32_t>{0xFFFFFFFD}));
+  EXPECT_EQ(evaluate<uint32_t>("u32", "max(full<u32>(1, value = 1), full<u32>(1, value = 0x80000000))", 1),
+            (std::vector<uint32_t>{0x80000000}));
+  EXPECT_EQ(evaluate<uint8_t>("u8", "full<u8>(1, value = 200) / full<u8>(1, value = 7)", 1),
+            (std::vector<uint8_t>{28}));
+  EXPECT_EQ(evaluate<uint8_t>("bool", "full<u8>(1, value = 200) > full<u8>(1, value = 100)", 1),
+            (std::vector<uint8_t>{1}));
+  EXPECT_EQ(evaluate<uint8_t>("u8", "min(full<u8>(2, value = 200), keepdims = true)", 1), (std::vector<uint8_t>{200}));
+  EXPECT_EQ(evaluate<int32_t>("i32", "(arange(4) - 2) ** 3", 4), (std::vector<int32_t>{-8, -1, 0, 1}));
+}
+
+TEST(Emit, TilesMeetByBroadcasting) {
+  Kernel k(R"(kernel k(y: out i32[4, 8]) grid (1) {
+    let table = arange(4)[:, none] * 10 + arange(8)
+    y.tiled(4, 8).store(0, 0, where(table % 2 == 0, table, -1))
+}
+)");
+  Array<int32_t> y{DType::i32, {4, 8}, std::vector<int32_t>(32)};
+  k.run({{{"y", y.view()}}, {}, {}, {1, 1, 1}});
+  for (int32_t r = 0; r < 4; ++r)
+    for (int32_t c = 0; c < 8; ++c)
+      EXPECT_EQ(y.data[size_t(8 * r + c)], c % 2 ? -1 : 10 * r + c);
+}
+
+TEST(Emit, PredicatesAndReductionsOfBool) {
+  std::string x = "let x = where(arange(4) == 2, nan, arange<f32>(4))\nlet i = arange(4)";
+  EXPECT_EQ(evaluate<uint8_t>("bool", "isnan(x)", 4, x), (std::vector<uint8_t>{0, 0, 1, 0}));
+  EXPECT_EQ(evaluate<uint8_t>("bool", "isinf(1.0 / x)", 4, x), (std::vector<uint8_t>{1, 0, 0, 0}));
+  EXPECT_EQ(evaluate<uint8_t>("bool", "x != x && !(i < 2)", 4, x), (std::vector<uint8_t>{0, 0, 1, 0}));
+  EXPECT_EQ(evaluate<uint8_t>("bool", "any(i == 3, keepdims = true)", 1, x), (std::vector<uint8_t>{1}));
+  EXPECT_EQ(evaluate<uint8_t>("bool", "all(i == 3, keepdims = true)", 1, x), (std::vector<uint8_t>{0}));
+  EXPECT_EQ(evaluate<float>("f32", "max(x, keepdims = true)", 1, x), (std::vector<float>{3}));
+  std::vector<float> any = evaluate<float>("f32", "max(x, keepdims = true, propagate_nan = true)", 1, x);
+  EXPECT_NE(any[0], any[0]);
+}
+
+TEST(Emit, ConversionsSayBothDTypes) {
+  std::string x = "let x = arange<f32>(8) * 100.0 - 300.0";
+  EXPECT_EQ(evaluate<int8_t>("i8", "x.to(i8)", 8, x), (std::vector<int8_t>{-128, -128, -100, 0, 100, 127, 127, 127}));
+  EXPECT_EQ(evaluate<uint8_t>("u8", "x.to(u8)", 8, x), (std::vector<uint8_t>{0, 0, 0, 0, 100, 200, 255, 255}));
+  EXPECT_EQ(evaluate<uint8_t>("u8", "x.to(i32).to(u8, saturate = true)", 8, x),
+            (std::vector<uint8_t>{0, 0, 0, 0, 100, 200, 255, 255}));
+}
+
+TEST(Emit, ScalarChangedInAnIfInALoop) {
+  std::string loop = "var c = 5\nfor i in 0..bid(0) + {} {{ if c > i {{ c -= i + 1 }} }}";
+  EXPECT_EQ(evaluate<int32_t>("i32", "zeros<i32>(1) + c", 1, fmt::format(fmt::runtime(loop), 4)),
+            (std::vector<int32_t>{2}));
+  EXPECT_EQ(evaluate<int32_t>("i32", "zeros<i32>(1) + c", 1, fmt::format(fmt::runtime(loop), 0)),
+            (std::vector<int32_t>{5}));
+}
+
+TEST(Emit, LastTripOfASteppedLoop) {
+  Kernel k(R"(kernel k(x: in i32[N], out: out i32[M]) grid (1) {
+    let v = x.tiled(1, padding = 0)
+    let o = out.tiled(1)
+    for i in range(0, 10, 4) { o.store(i / 4, where(zeros<i32>(1) + i < x.shape(0), v.load(i), -1)) }
+}
+)");
+  Array<int32_t> x{DType::i32, {9}, {1, 2, 3, 4, 5, 6, 7, 8, 9}}, out{DType::i32, {3}, std::vector<int32_t>(3)};
+  k.run({{{"x", x.view()}, {"out", out.view()}}, {}, {{"N", 9}, {"M", 3}}, {1, 1, 1}});
+  EXPECT_EQ(out.data, (std::vector<int32_t>{1, 5, 9}));
+  x.extents = {8};
+  k.run({{{"x", x.view()}, {"out", out.view()}}, {}, {{"N", 8}, {"M", 3}}, {1, 1, 1}});
+  EXPECT_EQ(out.data, (std::vector<int32_t>{1, 5, -1}));
+}
+
+TEST(Emit, ScalarsOfEveryKind) {
+  Kernel k(R"(kernel k(y: out f32[4], alpha: f32, n: i64, h: f16, b: bool) grid (1) {
+    y.tiled(4).store(0, (arange<f32>(4) * alpha + n.to(f32)) * h.to(f32) + b.to(f32))
+}
+)");
+  Array<float> y{DType::f32, {4}, std::vector<float>(4)};
+  k.run({{{"y", y.view()}},
+         {{"alpha", std::bit_cast<uint32_t>(0.5f)}, {"n", uint64_t(-3)}, {"h", 0x4000}, {"b", 1}},
+         {},
+         {1, 1, 1}});
+  EXPECT_EQ(y.data, (std::vector<float>{-5, -4, -3, -2}));
+}
+
+TEST(Emit, WideIndices) {
+  Kernel k(R"(kernel k(x: in f32[N], y: out f32[N]) grid (cdiv(N, 4)) options (index64 = true) {
+    y.tiled(4).store(bid(0), x.tiled(4).load(bid(0)) + x.shape(0).to(f32))
+}
+)");
+  EXPECT_THAT(k.text(), HasSubstr("tile.block_id 0 : i64"));
+  Array<float> x{DType::f32, {6}, {1, 2, 3, 4, 5, 6}}, y{DType::f32, {6}, std::vector<float>(6)};
+  k.run({{{"x", x.view()}, {"y", y.view()}}, {}, {{"N", 6}}, {2, 1, 1}});
+  EXPECT_EQ(y.data, (std::vector<float>{7, 8, 9, 10, 11, 12}));
+}
+
+TEST(Emit, ApproximationAndFlushingAreMarked) {
+  std::string body = "kernel k(x: in f32[N], y: out f32[N]) grid (1) {{ y.tiled(8).store(0, {}) }}\n";
+  auto text = [&](const std::string &value) { return Kernel(fmt::format(fmt::runtime(body), value)).text(); };
+  EXPECT_THAT(text("exp(x.tiled(8).load(0), approx = true)"), HasSubstr("math.exp %4 fastmath<afn>"));
+  EXPECT_THAT(text("mul(x.tiled(8).load(0), 3.0, ftz = true)"), HasSubstr("tile.ftz"));
+  EXPECT_THAT(text("x.tiled(8).load(0) * 3.0"), Not(HasSubstr("tile.ftz")));
+}
+
+TEST(Emit, StridesLeftOpenComeFromTheBuffer) {
+  Kernel k(R"(kernel k(x: in f32[M, N] strides (_, 1), y: out f32[M]) grid (1) {
+    y.tiled(2).store(0, sum(x.tiled(2, 4, padding = 0).load(0, 0), axis = 1))
+}
+)");
+  EXPECT_THAT(k.text(), HasSubstr(R"(tile.name = "x.stride.0")"));
+  Array<float> x{DType::f32, {2, 3}, {1, 2, 3, 100, 4, 5, 6, 100}}, y{DType::f32, {2}, std::vector<float>(2)};
+  x.strides = {4, 1};
+  k.run({{{"x", x.view()}, {"y", y.view()}}, {}, {{"M", 2}, {"N", 3}}, {1, 1, 1}});
+  EXPECT_EQ(y.data, (std::vector<float>{6, 15}));
+}
+
 std::string readFile(const std::string &path) {
   SourceManager sources;
   Result<FileId> id = sources.load(path);
   EXPECT_TRUE(id) << path;
   return id ? std::string(sources.text(*id)) : "";
+}
+
+TEST(Emit, SoftmaxByPartsAgreesWithWholeRows) {
+  const int64_t rows = 5, columns = 10000;
+  std::vector<float> results[2];
+  for (bool whole : {false, true}) {
+    Kernel k(readFile(TILEC_SOURCE_DIR "/recipes/softmax/kernel.tile"),
+             {{"T", DType::f32}, {"TR", int64_t(1)}, {"TC", int64_t(whole ? 16384 : 4096)}, {"WHOLE", whole}});
+    ASSERT_TRUE(k.module);
+    Array<float> x{DType::f32, {rows, columns}, std::vector<float>(size_t(rows * columns))}, y = x;
+    for (size_t i = 0; i < x.data.size(); ++i)
+      x.data[i] = i / columns == 3 && i % 2 ? -INFINITY : float(i * 2654435761u % 1000) / 50 - 10;
+    EXPECT_TRUE(
+        k.run({{{"x", x.view()}, {"y", y.view()}}, {}, {{"R", rows}, {"C", columns}}, {rows, 1, 1}}).findings.empty());
+    results[whole] = y.data;
+  }
+  for (size_t i = 0; i < results[0].size(); ++i)
+    ASSERT_NEAR(results[0][i], results[1][i], 1e-9);
+}
+
+TEST(Emit, GeluAtItsEnds) {
+  Kernel k(readFile(TILEC_SOURCE_DIR "/recipes/fused_gelu/kernel.tile"));
+  Array<float> x{DType::f32, {5}, {0, 1, -1e20f, 1e20f, -2}}, one{DType::f32, {5}, std::vector<float>(5, 1)},
+      zero{DType::f32, {5}, std::vector<float>(5, 0)}, y{DType::f32, {5}, std::vector<float>(5, 9)};
+  k.run({{{"x", x.view()}, {"w", one.view()}, {"b", zero.view()}, {"y", y.view()}}, {}, {{"N", 5}}, {1, 1, 1}});
+  EXPECT_EQ(y.data[0], 0);
+  EXPECT_NEAR(y.data[1], 0.841192, 1e-6);
+  EXPECT_EQ(y.data[2], 0);
+  EXPECT_EQ(y.data[3], 1e20f);
+  EXPECT_NEAR(y.data[4], -0.0454023, 1e-6);
 }
 
 TEST(Emit, SoftmaxOfLongRowsIsRightAndQuick) {
