@@ -258,7 +258,8 @@ Status validate(const Artifact &a) {
         return wrong(fmt::format("array '{}' is aligned to {} bytes", s.name, s.align));
     }
   for (const LaunchSpec &l : a.launches) {
-    if (l.binary >= a.binaries.size())
+    // Without binaries the plan is that of a program which is not compiled to the end.
+    if (!a.binaries.empty() && l.binary >= a.binaries.size())
       return wrong(fmt::format("launch '{}' uses binary {} of {}", l.entry, l.binary, a.binaries.size()));
     if (l.threads < 1 || l.threads > 1024 || l.dynamicSharedBytes < 0 ||
         std::ranges::any_of(l.cluster, [](int c) { return c < 1 || c > 16; }))
