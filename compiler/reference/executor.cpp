@@ -11,11 +11,11 @@ std::string_view name(FindingKind kind) {
   case FindingKind::Race:
     return "race";
   case FindingKind::Uninitialised:
-    return "uninitialised value";
+    return "uninitialised";
   case FindingKind::OutOfRange:
-    return "out of range";
+    return "out-of-bounds";
   case FindingKind::DivisionByZero:
-    return "division by zero";
+    return "division-by-zero";
   }
   return "";
 }
@@ -24,19 +24,33 @@ static std::string toString(const Place &place) {
   return place.file.empty() ? "unknown place" : fmt::format("{}:{}:{}", place.file, place.line, place.column);
 }
 
+/// What an undefined value reaches, and how often.
+static std::string effect(const Finding &f) {
+  std::string where = f.reached == f.place ? "" : fmt::format(" at {}", toString(f.reached));
+  if (f.element < 0)
+    return fmt::format("decides what runs or where it stores{}", where);
+  std::string others = f.count > 1 ? fmt::format(" and {} more", f.count - 1) : "";
+  return fmt::format("reaches element {} of '{}'{}{}", f.element, f.array, others, where);
+}
+
 std::string toString(const Finding &f) {
-  std::string text = fmt::format("{}: {}", toString(f.place), name(f.kind));
-  if (!f.array.empty())
-    text += fmt::format(" at '{}'", f.array);
-  if (f.element >= 0)
-    text += fmt::format(", element {}", f.element);
-  text += fmt::format(", block ({}, {}, {})", f.block[0], f.block[1], f.block[2]);
-  if (f.otherBlock >= 0)
-    text += fmt::format(" against block {}", f.otherBlock);
-  if (f.reached != f.place)
-    text += fmt::format(", reaches {}", toString(f.reached));
-  if (f.count > 1)
-    text += fmt::format(" ({} times)", f.count);
+  std::string block = fmt::format("block ({}, {}, {})", f.block[0], f.block[1], f.block[2]);
+  std::string text = toString(f.place) + ": ";
+  switch (f.kind) {
+  case FindingKind::Race:
+    text += fmt::format("{} and another block store different values to element {} of '{}'", block, f.element, f.array);
+    if (f.otherBlock >= 0)
+      text += fmt::format(", the other is number {}", f.otherBlock);
+    return text + (f.count > 1 ? fmt::format("; {} such stores", f.count) : "");
+  case FindingKind::Uninitialised:
+    return text + fmt::format("what '{}' has outside its extents is undefined without padding, and {}, {}", f.source,
+                              effect(f), block);
+  case FindingKind::OutOfRange:
+    return text +
+           fmt::format("check_bounds = false promises a tile inside '{}', but it crosses the edge, {}", f.array, block);
+  case FindingKind::DivisionByZero:
+    return text + fmt::format("a division by zero, or of the lowest integer by -1, {}, {}", effect(f), block);
+  }
   return text;
 }
 
@@ -52,8 +66,7 @@ void Frame::find(FindingKey key, Finding finding) {
 
 void Frame::reaches(Taint taint, size_t order, const Place &place, const std::string &array, int64_t element) {
   const Cause &cause = (*causes)[taint - 1];
-  find({cause.kind, cause.order, order},
-       {cause.kind, cause.place, place, array.empty() ? cause.array : array, block, -1, element, 1});
+  find({cause.kind, cause.order, order}, {cause.kind, cause.place, place, cause.array, array, block, -1, element, 1});
 }
 
 namespace {

@@ -63,6 +63,7 @@ enum class FindingKind : uint8_t {
   OutOfRange,     ///< check_bounds = false, but the tile crosses the array's edge
   DivisionByZero, ///< or MIN / -1; reported when the quotient reaches a stored element, an index or a condition
 };
+/// race, uninitialised, out-of-bounds or division-by-zero.
 std::string_view name(FindingKind kind);
 
 struct Place {
@@ -75,7 +76,8 @@ struct Finding {
   FindingKind kind;
   Place place;                    ///< the store that races, the load or division the value comes from
   Place reached;                  ///< where the value had an effect
-  std::string array;              ///< array stored to or loaded from; empty for a condition
+  std::string source;             ///< Uninitialised: array that was read
+  std::string array;              ///< array stored to (OutOfRange: or loaded from); empty for a condition
   std::array<int64_t, 3> block{}; ///< first block, in the order of block numbers, that shows it
   int64_t otherBlock = -1;        ///< Race: linear number of the other block
   int64_t element = -1;           ///< offset in elements from the array's base; -1: none

@@ -141,7 +141,7 @@ static Window locate(Frame &frame, const Access &access) {
   }
   if (access.inBounds && !window.whole)
     frame.find({FindingKind::OutOfRange, access.order, access.order},
-               {FindingKind::OutOfRange, access.place, access.place, access.name, frame.block, -1, -1, 1});
+               {FindingKind::OutOfRange, access.place, access.place, "", access.name, frame.block, -1, -1, 1});
   return window;
 }
 
@@ -299,7 +299,7 @@ static void storeChecked(Frame &frame, Memory &memory, const Access &access, con
   bool foreign = last != 0 && (last != mine || shared);
   if (foreign && elements.stored(data, offset) != elements.value(lane))
     frame.find({FindingKind::Race, access.order, access.order},
-               {FindingKind::Race, access.place, access.place, access.name, frame.block,
+               {FindingKind::Race, access.place, access.place, "", access.name, frame.block,
                 last == mine ? -1 : int64_t(last) - 1, offset, 1});
   if (mine < last) {
     writer |= sharedWriters;

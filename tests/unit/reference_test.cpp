@@ -4,6 +4,7 @@
 #include "tests/unit/reference_util.h"
 #include <bit>
 #include <cmath>
+#include <gmock/gmock.h>
 #include <numeric>
 
 namespace tilec::reference {
@@ -233,6 +234,7 @@ TEST(Reference, UndefinedLanesThatReachAStoreAreReported) {
   EXPECT_EQ(f.block, (std::array<int64_t, 3>{1, 0, 0}));
   EXPECT_EQ(f.element, 1500);
   EXPECT_EQ(f.count, 548u);
+  EXPECT_THAT(toString(f), testing::HasSubstr("reaches element 1500 of 'y' and 547 more at"));
 }
 
 TEST(Reference, SelectedAwayLanesAreFine) {
@@ -554,7 +556,10 @@ TEST(Reference, UndefinedConditionsAreReported) {
   ExecReport report = runKernel(text, {{{"x", x.view()}}, {}, {}, {1, 1, 1}});
   ASSERT_EQ(report.findings.size(), 1u);
   EXPECT_EQ(report.findings[0].reached.line, 9u);
-  EXPECT_EQ(report.findings[0].array, "x");
+  EXPECT_EQ(report.findings[0].source, "x");
+  EXPECT_THAT(
+      toString(report.findings[0]),
+      testing::HasSubstr("what 'x' has outside its extents is undefined without padding, and decides what runs"));
 }
 
 TEST(Reference, EveryOpOfTheDialectHasAMeaning) {
