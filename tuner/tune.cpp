@@ -46,7 +46,7 @@ Result<Place> choosePlace(const TuneRequest &request) {
   if (!place.arch)
     return withHelp(
         noDevice("there is no GPU to tune for{}", devices ? "" : fmt::format(": {}", devices.error().message)),
-        "name an architecture with --arch, such as --arch sm_90: times are then predicted");
+        "name an architecture with --arch (`tilec info` lists them): times are then predicted");
   if (request.predict)
     place.note = "times are predicted, as asked for: nothing was measured";
   else if (!device)

@@ -65,7 +65,7 @@ namespace {
 class Pipeline {
 public:
   Pipeline(const CompileOptions &options, const Arch &arch, std::string name)
-      : options(options), arch(arch), name(std::move(name)), context(makeContext()), errors(*context), clock(result) {
+      : options(options), arch(arch), name(std::move(name)), clock(result), context(makeContext()), errors(*context) {
     clock.lap("context");
   }
 
@@ -101,9 +101,9 @@ private:
   const CompileOptions &options;
   const Arch &arch;
   std::string name;
+  Clock clock;
   std::unique_ptr<mlir::MLIRContext> context;
   MlirErrors errors;
-  Clock clock;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> llvmModule;
