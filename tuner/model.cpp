@@ -12,6 +12,7 @@ namespace {
 /// arch.def.
 constexpr double memoryLatency = 650e-9;
 constexpr double launchOverhead = 2e-6;
+constexpr double blockOverhead = 0.3e-6;
 /// Share of the peak bandwidth that copies reach.
 constexpr double copyEfficiency = 0.9;
 /// f32 lanes of an SM; two flop each clock.
@@ -96,15 +97,18 @@ Result<double> predictSeconds(const Artifact &artifact, const Machine &machine, 
     double waves = blocks / slots;
     double balance = waves < 1 ? std::max(waves, 1.0 / resident) : waves / std::ceil(waves);
     balance += (1 - balance) * std::min(1.0, std::max(0.0, waves - 1) / 16);
-    // Little's law: what is in flight has to cover latency times bandwidth. A thread keeps about half of the registers
-    // it has beyond addresses and temporaries for loads under way.
+    // Little's law: what is in flight has to cover latency times bandwidth, and comes near it without a sharp bend. A
+    // thread keeps about half of the registers it has beyond addresses and temporaries for loads under way.
     double inFlight = std::clamp((r.registers - 16) * 2.0, 16.0, 128.0) * l.threads * resident * double(machine.sms);
-    double filled = std::min(1.0, inFlight / (machine.bandwidth * memoryLatency));
+    double cover = inFlight / (machine.bandwidth * memoryLatency);
+    double filled = cover / (cover + 0.05 + 0.5 * std::exp(-2 * cover));
     double spilled = double(r.spillStoreBytes + r.spillLoadBytes) * l.threads * blocks;
     double share = 1.0 / double(artifact.launches.size());
     double memory = (work.bytes * share + spilled) / (machine.bandwidth * copyEfficiency * filled * balance);
     double compute = work.flops * share / (machine.f32 * balance);
-    seconds += launchOverhead + std::max({memory, compute, std::ceil(waves) * memoryLatency});
+    // Starting a block costs a slot some time that only the others of its SM can hide.
+    double starts = waves * blockOverhead / std::max(1, resident);
+    seconds += launchOverhead + std::max({memory, compute, std::ceil(waves) * memoryLatency}) + starts;
   }
   return seconds;
 }

@@ -86,22 +86,25 @@ public:
   /// Follows one configuration down and says what stops it.
   Result<std::string> why(const Configuration &c) {
     TILEC_TRY(prepare());
+    std::string outside;
     for (int i = -1; i < int(levels.size()); ++i) {
       if (i >= 0) {
         Level &level = levels[size_t(i)];
         TILEC_ASSIGN(std::vector<LaunchValue> legal, valuesOf(level));
         std::optional<LaunchValue> wanted = given(c, level);
-        if (!wanted)
-          wanted = legal.front();
-        if (level.axis && std::ranges::find(legal, *wanted) == legal.end())
-          return fmt::format("{} = {} is not among its values {}", level.name, tilec::toString(*wanted), list(legal));
+        if (!wanted) {
+          TILEC_ASSIGN(wanted, defaultOf(level, legal));
+        }
+        if (level.axis && outside.empty() && std::ranges::find(legal, *wanted) == legal.end())
+          outside =
+              fmt::format("{} = {} is not among its values {}", level.name, tilec::toString(*wanted), list(legal));
         bind(level, *wanted);
       }
       TILEC_ASSIGN(const Rule *broken, firstBroken(i));
       if (broken)
-        return fmt::format("`requires {}` fails", broken->source->text);
+        return fmt::format("{}{}` fails", requiresPrefix, broken->source->text);
     }
-    return std::string();
+    return outside;
   }
 
 private:

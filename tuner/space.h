@@ -55,7 +55,9 @@ Values completeProblem(const sema::KernelInterface &interface, Values problem);
 /// Program (a domain or condition that cannot be evaluated, a space that the conditions leave empty).
 Result<Space> enumerateSpace(const SpaceRequest &request);
 
-/// Why a configuration is not in the space: the value outside its axis or the condition that fails; empty when it is.
+/// Why a configuration is not in the space: the value outside its axis, or the condition that fails (beginning with
+/// requiresPrefix); empty when it is. Axes that it leaves out have the file's own values.
+inline constexpr std::string_view requiresPrefix = "`requires ";
 Result<std::string> whyNot(const SpaceRequest &request, const Configuration &configuration);
 
 } // namespace tilec::tuner

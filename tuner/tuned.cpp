@@ -80,9 +80,10 @@ private:
         if (!first)
           break;
         const TrialRecord &t = group[*first];
-        if (usable(t.configuration, target, stored == target ? &t : nullptr))
-          return choice(t.configuration, stored,
-                        fmt::format("{} for {}, {} {}{}", toString(t.configuration), toString(stored),
+        Configuration c = stored == target ? t.configuration : withoutDefaults(t.configuration, stored);
+        if (usable(c, target, stored == target ? &t : nullptr))
+          return choice(c, stored,
+                        fmt::format("{} for {}, {} {}{}", toString(c), toString(stored),
                                     measured ? "measured" : "predicted (not measured)", timeText(t.measurement.median),
                                     measured ? " on " + t.environment.gpu : ""),
                         measured);
@@ -102,8 +103,29 @@ private:
     return t;
   }
 
+  /// A configuration for another problem: where it took the file's own value, which may depend on extents, the other
+  /// problem takes its own as well.
+  Configuration withoutDefaults(Configuration c, const Values &stored) const {
+    SpaceRequest request;
+    request.interface = &builder.interface();
+    request.arch = &arch;
+    request.problem = stored;
+    if (auto space = enumerateSpace(request))
+      for (const Axis &axis : space->axes)
+        if (auto it = c.parameters.find(axis.name); it != c.parameters.end() && it->second == axis.otherwise)
+          c.parameters.erase(it);
+    return c;
+  }
+
   /// Whether a configuration makes a program for the problem, of the very IR that the trial had.
   bool usable(const Configuration &c, const Values &target, const TrialRecord *trial) {
+    SpaceRequest request;
+    request.interface = &builder.interface();
+    request.arch = &arch;
+    request.problem = target;
+    // What `requires` refuses is no choice; a value outside its axis may have come from --set and is one.
+    if (auto why = whyNot(request, c); why && why->starts_with(requiresPrefix))
+      return false;
     auto prepared = builder.prepare(c, target, arch);
     return prepared && (!trial || trial->key.parts.value("ir", "") == prepared->irHash);
   }

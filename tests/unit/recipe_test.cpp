@@ -145,9 +145,9 @@ TEST_P(Shipped, LoadsAndHasTheSpaceItPromises) {
 INSTANTIATE_TEST_SUITE_P(Recipes, Shipped,
                          testing::Values(std::tuple("vector_add", "N=1000000", 12),
                                          std::tuple("fused_gelu", "N=1000000", 18),
-                                         std::tuple("softmax", "R=4096,C=1024", 60),
-                                         std::tuple("softmax", "R=32768,C=4096", 45),
-                                         std::tuple("softmax", "R=8192,C=6000,T=bf16", 30),
-                                         std::tuple("softmax", "R=64,C=100000,T=f16", 45)));
+                                         std::tuple("softmax", "R=4096,C=1024", 48),
+                                         std::tuple("softmax", "R=32768,C=4096", 24),
+                                         std::tuple("softmax", "R=8192,C=6000,T=bf16", 12),
+                                         std::tuple("softmax", "R=64,C=100000,T=f16", 24)));
 
 } // namespace
