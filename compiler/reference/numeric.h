@@ -1,6 +1,8 @@
 #pragma once
 // Element types as the executor computes with them: how a stored element becomes a number and how a result is rounded
-// back. f16 and bf16 compute in f32, whose 24 bits are enough for one rounding of +, -, *, / and sqrt to be exact.
+// back. Computing in a wider format and rounding to the narrow one gives the same as one rounding for +, -, *, / and
+// sqrt when the wide format has at least 2p + 2 bits (p the narrow precision) and does not underflow: f16 (p = 11) in
+// f32; bf16 (p = 8) in f64, since products of small bf16 numbers fall below f32's normal range.
 #include "compiler/base/dtype.h"
 #include <bit>
 #include <cmath>
@@ -39,6 +41,17 @@ inline uint16_t encodeBF16(float value) {
   return (bits & 0x7FFFFFFF) > 0x7F800000 ? uint16_t(0x7FFF) : uint16_t(rounded);
 }
 
+/// Rounds an f64 to an f32 whose last bit is odd unless the value is exact. A later rounding to a format with at least
+/// two bits fewer then comes out as if it were the only one.
+inline float roundToOdd(double value) {
+  float nearest = float(value);
+  uint32_t bits = std::bit_cast<uint32_t>(nearest);
+  bool moves = value == value && double(nearest) != value && (bits & 1) == 0;
+  // The odd neighbour on the other side of the value.
+  uint32_t neighbour = std::fabs(value) > std::fabs(double(nearest)) ? bits + 1 : bits - 1;
+  return std::bit_cast<float>(moves ? neighbour : bits);
+}
+
 struct F64 {
   using Storage = double;
   using Compute = double;
@@ -67,14 +80,14 @@ struct F16 {
   using Compute = float;
   static float decode(uint16_t x) { return decodeF16(x); }
   static uint16_t encode(float x) { return encodeF16(x); }
-  static uint16_t fromDouble(double x) { return uint16_t(encodeFloat(DType::f16, x)); }
+  static uint16_t fromDouble(double x) { return encodeF16(roundToOdd(x)); }
 };
 struct BF16 {
   using Storage = uint16_t;
-  using Compute = float;
-  static float decode(uint16_t x) { return decodeBF16(x); }
-  static uint16_t encode(float x) { return encodeBF16(x); }
-  static uint16_t fromDouble(double x) { return uint16_t(encodeFloat(DType::bf16, x)); }
+  using Compute = double;
+  static double decode(uint16_t x) { return decodeBF16(x); }
+  static uint16_t encode(double x) { return encodeBF16(roundToOdd(x)); }
+  static uint16_t fromDouble(double x) { return encode(x); }
 };
 
 /// min and max of the language: a number wins over NaN (or any NaN wins), and +0 > -0.

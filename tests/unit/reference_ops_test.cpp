@@ -218,7 +218,24 @@ TEST(ReferenceOps, NarrowFloatsRoundAsTheTables) {
       x = std::bit_cast<float>(uint32_t(state >> 32 & 0x8FFFFFFF) + 0x32000000);
     ASSERT_EQ(encodeF16(x), encodeFloat(DType::f16, x)) << std::bit_cast<uint32_t>(x);
     ASSERT_EQ(encodeBF16(x), encodeFloat(DType::bf16, x)) << std::bit_cast<uint32_t>(x);
+    double y = x * (1 + double(int32_t(uint32_t(state))) * 0x1p-54); // an f64 near an f32, often near a tie
+    ASSERT_EQ(F16::fromDouble(y), encodeFloat(DType::f16, y)) << std::bit_cast<uint64_t>(y);
+    ASSERT_EQ(BF16::fromDouble(y), encodeFloat(DType::bf16, y)) << std::bit_cast<uint64_t>(y);
   }
+}
+
+TEST(ReferenceOps, ProductsOfTinyBrainFloatsRoundOnce) {
+  uint64_t state = 7;
+  std::vector<uint16_t> a(4096), b(4096), products, quotients;
+  for (size_t i = 0; i < a.size(); ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    a[i] = uint16_t(state >> 48 & 0x9FFF);            // 2^-127 to 2^-64
+    b[i] = uint16_t((state >> 32 & 0x9FFF) | 0x1000); // products around 2^-133, where bf16 ends
+    products.push_back(uint16_t(encodeFloat(DType::bf16, double(decodeBF16(a[i])) * decodeBF16(b[i]))));
+  }
+  EXPECT_EQ(binary<uint16_t>("arith.mulf", bf16, a, b), products);
+  // 1.0078125 * 2^-67 squared is 2^-134 and a little more: above the tie between 0 and 2^-133.
+  EXPECT_EQ(binary<uint16_t>("arith.mulf", bf16, {0x1E01}, {0x1E01}), (std::vector<uint16_t>{1}));
 }
 
 TEST(ReferenceOps, OneRoundingAnOperation) {
