@@ -50,6 +50,8 @@ std::string text(const Artifact &a, const Terminal &t) {
     row("scalar", fmt::format("{}: {}", scalar.name, name(scalar.dtype)));
   for (const auto &[symbol, value] : a.folded)
     row("folded", fmt::format("{} = {}", symbol, value));
+  for (const auto &[name, value] : a.lets)
+    row("let", fmt::format("{} = {}", name, toString(value)));
   for (const Condition &c : a.requirements)
     row("requires", c.text);
   for (const LaunchSpec &l : a.launches) {

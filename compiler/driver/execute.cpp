@@ -52,9 +52,10 @@ Result<std::vector<ReferenceFinding>> runReference(const Source &source, const s
       return usageError("scalar '{}' has no value", scalar.name);
     launch.scalars[scalar.name] = encode(at->second, scalar.dtype);
   }
-  for (const std::string &symbol : program.symbols)
-    if (auto at = env.values.find(symbol); at != env.values.end() && std::holds_alternative<int64_t>(at->second))
-      launch.symbols[symbol] = std::get<int64_t>(at->second);
+  // Extent and stride symbols, and clause `let`s that the body uses.
+  for (const auto &[name, value] : env.values)
+    if (const int64_t *i = std::get_if<int64_t>(&value))
+      launch.symbols[name] = *i;
 
   reference::ExecOptions exec;
   exec.jobs = options.jobs;
