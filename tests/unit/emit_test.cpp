@@ -1,9 +1,10 @@
-// LINK: compiler_emit compiler_reference compiler_sema compiler_syntax MLIRParser
+// LINK: compiler_emit compiler_reference compiler_transforms compiler_sema compiler_syntax MLIRParser
 // From source text to tile IR, and what the reference executor makes of it.
 #include "compiler/emit/emit.h"
 #include "compiler/sema/check.h"
 #include "compiler/syntax/parser.h"
 #include "compiler/target/target.h"
+#include "compiler/transforms/passes.h"
 #include "tests/unit/reference_util.h"
 #include <chrono>
 #include <gmock/gmock.h>
@@ -309,6 +310,29 @@ TEST(Emit, SoftmaxByPartsAgreesWithWholeRows) {
   }
   for (size_t i = 0; i < results[0].size(); ++i)
     ASSERT_NEAR(results[0][i], results[1][i], 1e-9);
+}
+
+TEST(Emit, TileLevelPassesKeepEveryBit) {
+  // The executor runs the module as emitted, simplified and with layouts; only meaning could change the bits.
+  const int64_t rows = 3, columns = 5000;
+  Array<float> x{DType::f32, {rows, columns}, std::vector<float>(size_t(rows * columns))}, y = x;
+  for (size_t i = 0; i < x.data.size(); ++i)
+    x.data[i] = float(i * 2654435761u % 1000) / 50 - 10;
+  reference::Launch launch{{{"x", x.view()}, {"y", y.view()}}, {}, {{"R", rows}, {"C", columns}}, {rows, 1, 1}};
+  for (int64_t part : {4096, 8192}) {
+    Kernel k(readFile(TILEC_SOURCE_DIR "/recipes/softmax/kernel.tile"),
+             {{"T", DType::f32}, {"TR", int64_t(1)}, {"TC", part}, {"WHOLE", part > columns}});
+    ASSERT_TRUE(k.module);
+    k.run(launch);
+    std::vector<float> emitted = std::exchange(y.data, std::vector<float>(x.data.size()));
+    launch.buffers["y"] = y.view();
+    ASSERT_TRUE(mlir::succeeded(transforms::simplify(*k.module)));
+    EXPECT_TRUE(k.run(launch).findings.empty());
+    EXPECT_EQ(y.data, emitted);
+    ASSERT_TRUE(mlir::succeeded(transforms::assignLayouts(*k.module)));
+    EXPECT_TRUE(k.run(launch).findings.empty());
+    EXPECT_EQ(y.data, emitted);
+  }
 }
 
 TEST(Emit, GeluAtItsEnds) {
