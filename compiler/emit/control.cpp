@@ -167,7 +167,7 @@ Value Emitter::emitInst(const sema::Inst &inst) {
 
 void Emitter::emitBlock(const sema::Block &block) {
   for (const sema::Inst &inst : block.insts) {
-    if (failed)
+    if (failed) // operands after a failure may be missing
       return;
     location = locate(inst.span);
     Value value = emitInst(inst);
@@ -189,6 +189,7 @@ void Emitter::emitIf(const sema::Inst &inst) {
   llvm::SmallVector<Type> types;
   for (sema::ValueId id : inst.results)
     types.push_back(irType(typeOf(id)));
+  // An arm without instructions is left out where no value depends on it.
   bool hasElse = !types.empty() || (inst.blocks.size() > 1 && !inst.blocks[1].insts.empty());
   auto branch = make<scf::IfOp>(types, operand(inst, 0), /*addThenBlock=*/true, /*addElseBlock=*/hasElse);
   for (size_t arm = 0; arm < inst.blocks.size() && (arm == 0 || hasElse); ++arm) {
@@ -221,6 +222,7 @@ void Emitter::emitFor(const sema::Inst &inst) {
     values[body.params[i + 1]] = argument;
   OpBuilder::InsertionGuard guard(builder);
   Block *block = loop.getBody();
+  // The builder ends the body of a loop without carried values by itself; the program brings its own yield.
   if (block->mightHaveTerminator())
     block->getTerminator()->erase();
   builder.setInsertionPointToEnd(block);

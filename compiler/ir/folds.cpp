@@ -47,6 +47,7 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
 OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
   if (getValue().getType() == getType())
     return getValue();
+  // Both keep the row-major order, so the outer one can start from what the inner one started from.
   if (auto inner = getValue().getDefiningOp<ReshapeOp>()) {
     if (inner.getValue().getType() == getType())
       return inner.getValue();
@@ -70,7 +71,9 @@ static std::optional<Rounding> rounding(RoundingMode mode) {
   return std::nullopt;
 }
 
+/// Constants convert by the same code as the executor's tiles, so folding never changes a bit.
 OpFoldResult ConvertOp::fold(FoldAdaptor adaptor) {
+  // With saturate an infinity would become finite even without a change of dtype.
   if (getFrom() == getTo() && !getSaturate())
     return getValue();
   auto splat = dyn_cast_if_present<SplatElementsAttr>(adaptor.getValue());

@@ -34,6 +34,7 @@ void TileDialect::initialize() {
       >();
 }
 
+// Folds give attributes; arith has the constants of every type of ours.
 Operation *TileDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
   return arith::ConstantOp::materialize(builder, value, type, loc);
 }
@@ -73,6 +74,7 @@ std::optional<DType> dtypeOf(Type type) {
   if (!type.isIntOrFloat())
     return std::nullopt;
   for (const DTypeInfo &row : allDTypes()) {
+    // An unsigned dtype has the element type of its signed twin, which answers for both.
     bool candidate = row.kind != DTypeKind::Int || row.isSigned;
     if (candidate && elementType(type.getContext(), row.dtype) == type)
       return row.dtype;
@@ -91,6 +93,7 @@ std::string strideSymbol(StringRef array, unsigned axis) {
 std::string canonicalText(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream stream(text);
+  // Local scope prints attributes and types where they stand, so no numbering of aliases enters the text.
   module->print(stream, OpPrintingFlags().enableDebugInfo(false).useLocalScope());
   stream << '\n';
   return text;

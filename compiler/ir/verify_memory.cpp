@@ -55,6 +55,8 @@ LogicalResult ViewOp::verify() {
   }
   if (getType().getElementType() != getArray().getType().getElementType())
     return emitOpError() << "view and array differ in element type";
+  // Which value a float dtype lacks (e4m3 has no infinity) is the checker's to say: here it would only be a second
+  // list.
   bool floatOnly = getPadding() != Padding::none && getPadding() != Padding::zero;
   if (floatOnly && !isa<FloatType>(getType().getElementType()))
     return emitOpError() << "padding " << stringifyPadding(getPadding()) << " needs floats";
@@ -85,6 +87,7 @@ template <typename Access> static LogicalResult verifyAccess(Access op, Type til
 LogicalResult LoadOp::verify() { return verifyAccess(*this, getType()); }
 
 LogicalResult StoreOp::verify() {
+  // `in` arrays may overlap each other and are read through paths that see no stores.
   if (auto array = getView().getDefiningOp<ViewOp>())
     if (auto root = array.getArray().getDefiningOp<ArrayOp>(); root && !root.getWritable())
       return emitOpError() << "'" << root.getRoot() << "' is not writable";

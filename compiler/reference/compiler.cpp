@@ -75,6 +75,7 @@ size_t Compiler::newTile(Value value, bool shared) {
   for (int64_t extent : tile::tileShape(value.getType()))
     count *= size_t(extent);
   size_t bytes = count * tileBytes(storage(value.getType()));
+  // Only a buffer of the very size is taken again: tiles come in few sizes, and a larger one would be lost to its own.
   size_t buffer = program.buffers.size();
   auto found = shared ? freeBuffers.find(bytes) : freeBuffers.end();
   if (found != freeBuffers.end()) {
@@ -90,6 +91,7 @@ size_t Compiler::newTile(Value value, bool shared) {
 
 size_t Compiler::out(Value value) {
   size_t tile = newTile(value, true);
+  // A value that nothing uses lives until its own op is over, so that it shares no buffer with the op's operands.
   Operation *owner = value.getDefiningOp();
   Operation *last = lastUse(value, owner->getBlock());
   dying[last ? last : owner].push_back(program.tiles[tile].buffer);

@@ -157,6 +157,7 @@ static Result<std::unique_ptr<Memory>> bindMemory(const std::string &name, const
 /// they find is merged by block number, so the result does not depend on who ran what.
 static Status runBlocks(const Program &program, LaunchState &state, const std::vector<int64_t> *chosen, int64_t total,
                         const ExecOptions &options, Findings &findings) {
+  // Few blocks a turn keep workers equally busy at the end; many save trips to the counter.
   unsigned jobs = options.jobs ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
   if (program.storesNibbles)
     jobs = 1;
@@ -212,6 +213,7 @@ static Status runBlocks(const Program &program, LaunchState &state, const std::v
 static Result<std::optional<std::vector<int64_t>>> chooseBlocks(tile::KernelOp kernel, const Launch &launch,
                                                                 LaunchState &state, const ExecOptions &options,
                                                                 int64_t total) {
+  // A probe runs only the ops that decide where stores go: scalars, so a whole grid takes little.
   state.samples.resize(state.memories.size());
   for (const Sample &sample : options.samples) {
     auto found = llvm::find_if(state.memories, [&](const auto &memory) { return memory->name == sample.array; });

@@ -266,6 +266,7 @@ static Status compileLoad(Compiler &c, Operation *op) {
       Tile &r = frame.tiles[result];
       L *to = r.as<L>();
       r.tainted = false;
+      // Outside lanes first; the rows below then overwrite what is inside, values and taint alike.
       if (!window.whole) {
         std::fill_n(to, r.count, L(pad));
         if (outside) {
@@ -347,6 +348,7 @@ static Status compileStore(Compiler &c, Operation *op) {
       const L *from = a.as<L>();
       int64_t stride = window.stride.empty() ? 1 : window.stride.back();
       bool checks = frame.launch->checkRaces && !memory.writers.empty();
+      // Checked stores of one array take turns: what a writer's number says and what memory holds must agree.
       std::unique_lock<std::mutex> guard;
       if (checks)
         guard = std::unique_lock(memory.lock);
