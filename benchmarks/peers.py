@@ -27,7 +27,7 @@ except ImportError:  # the table can be read without them; nothing here then run
 class Row:
     name: str
     recipe: str  # folder in recipes/
-    problem: dict  # extents, and dtypes by name, as `tilec tune --problem` takes them
+    problem: dict  # extents, scalars and dtypes by name, as `tilec tune --problem` takes them
     inputs: dict  # array: its extents, by symbol
     output: tuple  # (array, its extents)
     bytes: int  # that must move: each input read once, the output written once

@@ -66,17 +66,19 @@ class Tool:
         return done.returncode, (done.stdout + done.stderr).strip()
 
     def build(self, row):
-        """Tunes for the row's problem and builds the winner. Returns the path of the cubin."""
+        """Tunes for the row's problem and builds the winner. Returns the path of the cubin and what was said."""
         recipe = f"recipes/{row.recipe}"
         code, text = self.run("tune", recipe, "--problem", row.problem_text(), timeout=TUNE_SECONDS)
         if code:
             say(f"  tilec tune: exit {code}\n" + indent(text))
+        counts = [line for line in text.splitlines() if " configurations: " in line and " failed" in line]
         cubin = str(self.folder / f"{row.name.replace('^', '')}.cubin")
         code, text = self.run("build", recipe, "--tuned", "--problem", row.problem_text(), "-o", cubin,
                               timeout=BUILD_SECONDS)
         if code:
             raise RuntimeError(f"tilec build: exit {code}: {text}")
-        return cubin, text
+        tuned = [line for line in text.splitlines() if line.startswith("tuned: ")]
+        return cubin, "; ".join(counts[-1:] + tuned)
 
 
 def indent(text, lines=30):
@@ -114,7 +116,8 @@ class Measurement:
             return memory, memory.data_ptr()
 
         self.plan = Plan.read(cubin)
-        self.operation = Operation(harness.driver, self.plan, self.tensors, allocate=allocate)
+        scalars = {s["name"]: row.problem[s["name"]] for s in self.plan.data["scalars"]}
+        self.operation = Operation(harness.driver, self.plan, self.tensors, scalars, allocate)
         stream = harness.stream.cuda_stream
         self.ours = lambda: self.operation.enqueue(stream)
 
@@ -235,11 +238,11 @@ def compare_all(options, rows, folder):
     start = time.monotonic()
     clock = lambda: f"[{time.monotonic() - start:.0f} s]"
     tool = Tool(options.tilec, options.cache, folder)
-    built = {}
+    built, said = {}, {}
     for row in rows:  # before torch takes the GPU
         try:
-            built[row.name], text = tool.build(row)
-            say(f"{row.name}: {text} {clock()}")
+            built[row.name], said[row.name] = tool.build(row)
+            say(f"{row.name}: {said[row.name]} {clock()}")
         except Exception as error:
             built[row.name] = error
             say(f"{row.name}: {error} {clock()}")
@@ -259,7 +262,7 @@ def compare_all(options, rows, folder):
             if isinstance(built[row.name], Exception):
                 raise built[row.name]
             measurement = Measurement(torch, harness, row, built[row.name], options.rounds)
-            result = measurement.run()
+            result = {**measurement.run(), "tuned": said[row.name]}
             for mode, values in zip(MODES, (result, result["sustained"])):
                 say(line(row.name, mode, values))
             say(f"  errors {', '.join(f'{n} {e:.2g}' for n, e in result['relative_errors'].items())}; "
@@ -310,6 +313,7 @@ def main():
         parser.error(f"no row is called '{options.only}'; there are {', '.join(r.name for r in ROWS)}")
     if not os.path.exists(options.tilec):
         parser.error(f"there is no {options.tilec}: build it, or name it with --tilec")
+    os.makedirs(os.path.dirname(os.path.abspath(options.out)), exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="tilec-versus-") as folder:
         return compare_all(options, rows, folder)
 
