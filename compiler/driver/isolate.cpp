@@ -1,10 +1,12 @@
 #include "compiler/driver/isolate.h"
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <mutex>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -27,6 +29,10 @@ std::string ChildFailure::text() const {
 }
 
 namespace {
+
+/// Between the making of a child's pipes and the closing of its ends here, no other child may be forked: it would keep
+/// them open, and the first child's death would go unseen for as long as the other lives.
+std::mutex forking;
 
 struct Pipe {
   int fds[2] = {-1, -1};
@@ -80,24 +86,28 @@ constexpr char endMark = 'E';
 std::expected<std::string, ChildFailure> runIsolated(const std::function<std::string()> &work, double timeoutSeconds) {
   using Kind = ChildFailure::Kind;
   Pipe answer, log;
-  if (!answer.open() || !log.open())
-    return std::unexpected(ChildFailure{Kind::System, errno, ""});
-  fflush(nullptr);
-  pid_t parent = getpid();
-  pid_t child = fork();
-  if (child < 0)
-    return std::unexpected(ChildFailure{Kind::System, errno, ""});
-  if (child == 0)
-    childMain(work, answer, log, parent);
-  answer.close(1);
-  log.close(1);
+  pid_t child;
+  {
+    std::lock_guard lock(forking);
+    if (!answer.open() || !log.open())
+      return std::unexpected(ChildFailure{Kind::System, errno, ""});
+    fflush(nullptr);
+    pid_t parent = getpid();
+    child = fork();
+    if (child < 0)
+      return std::unexpected(ChildFailure{Kind::System, errno, ""});
+    if (child == 0)
+      childMain(work, answer, log, parent);
+    answer.close(1);
+    log.close(1);
+  }
 
   using Clock = std::chrono::steady_clock;
   auto deadline = Clock::now() + std::chrono::duration<double>(timeoutSeconds);
   std::string bytes, output;
   pollfd polls[2] = {{answer.fds[0], POLLIN, 0}, {log.fds[0], POLLIN, 0}};
   std::string *sinks[2] = {&bytes, &output};
-  bool timedOut = false;
+  bool timedOut = false, lost = false;
   while (polls[0].fd >= 0 || polls[1].fd >= 0) {
     int wait = -1;
     if (timeoutSeconds > 0) {
@@ -106,10 +116,14 @@ std::expected<std::string, ChildFailure> runIsolated(const std::function<std::st
         timedOut = true;
         break;
       }
-      wait = int(left) + 1;
+      wait = int(std::min<long>(left, 60'000)) + 1;
     }
-    if (poll(polls, 2, wait) < 0 && errno != EINTR)
+    if (poll(polls, 2, wait) < 0) {
+      if (errno == EINTR)
+        continue; // what the call left in `polls` is not to be read
+      lost = true;
       break;
+    }
     for (int i = 0; i < 2; ++i) {
       if (polls[i].fd < 0 || !polls[i].revents)
         continue;
@@ -123,7 +137,8 @@ std::expected<std::string, ChildFailure> runIsolated(const std::function<std::st
     if (output.size() > (1 << 16))
       output.erase(0, output.size() - (1 << 14));
   }
-  if (timedOut)
+  // A child that nobody listens to any more might wait for a reader for ever.
+  if (timedOut || lost)
     kill(child, SIGKILL);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR)

@@ -10,14 +10,15 @@ namespace tilec::driver {
 /// How a child ended that gave no answer.
 struct ChildFailure {
   enum class Kind { Signal, Exit, Timeout, System } kind = Kind::System;
-  int code = 0;        ///< signal number, exit status or errno
-  std::string output;  ///< what the child printed on standard error, last 16 KiB
-  /// "was killed by signal 11 (Segmentation fault)", "called exit(1)", "did not finish in 120 s".
+  int code = 0;       ///< signal number, exit status or errno
+  std::string output; ///< what the child printed on standard error, last 16 KiB
+  /// "was killed by signal 11 (Segmentation fault)", "ended with status 1 before it had finished", "did not finish in
+  /// 120 s", "could not be started: …".
   std::string text() const;
 };
 
 /// Runs `work` in a child and returns the bytes it gives. The child dies with its parent, has no standard input or
-/// output, and its standard error is captured. `timeoutSeconds` <= 0: no limit.
+/// output, and its standard error is captured. `timeoutSeconds` <= 0: no limit. Several threads may call it at once.
 std::expected<std::string, ChildFailure> runIsolated(const std::function<std::string()> &work, double timeoutSeconds);
 
 } // namespace tilec::driver
