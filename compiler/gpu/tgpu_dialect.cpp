@@ -31,7 +31,7 @@ int64_t SharedType::numElements() const {
   return product;
 }
 
-int64_t SharedType::elementBytes() const { return (getElementType().getIntOrFloatBitWidth() + 7) / 8; }
+int64_t SharedType::elementBytes() const { return (info(*tile::dtypeOf(getElementType())).bits + 7) / 8; }
 
 LogicalResult AllocSharedOp::verify() {
   if (getSwizzle().size() != 3)

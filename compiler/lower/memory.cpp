@@ -233,9 +233,12 @@ Value Access::inside(uint32_t leader) {
 
 /// Storage bits of one element that lanes outside the array read; nothing: any bits do.
 std::optional<APInt> paddingBits(tile::Padding padding, Type element) {
-  unsigned bits = std::max(8u, element.getIntOrFloatBitWidth());
+  unsigned bits = std::max(8u, unsigned(info(*tile::dtypeOf(element)).bits));
   auto type = dyn_cast<FloatType>(element);
-  auto encode = [&](APFloat value) { return value.bitcastToAPInt().zext(bits); };
+  auto encode = [&](APFloat value) {
+    APInt image = value.bitcastToAPInt().zext(bits);
+    return isa<FloatTF32Type>(element) ? image.shl(13) : image; // MLIR's 19 bits are the upper ones of an f32
+  };
   switch (padding) {
   case tile::Padding::none:
     return std::nullopt;

@@ -86,7 +86,8 @@ AccessInfo analyseAccess(Value viewValue, ValueRange indices, int64_t accessByte
   if (info.unitAxis < 0)
     return info;
 
-  int64_t bits = view.getType().getElementType().getIntOrFloatBitWidth();
+  // In memory: MLIR's tf32 has 19 bits, the language's lies in 32.
+  int64_t bits = tilec::info(*tile::dtypeOf(view.getType().getElementType())).bits;
   int64_t elementBytes = std::max<int64_t>(1, bits / 8);
   int64_t align = 16;
   if (auto argument = dyn_cast<BlockArgument>(array.getBase()))
