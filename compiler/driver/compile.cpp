@@ -37,7 +37,11 @@ MlirErrors::MlirErrors(mlir::MLIRContext &context) : context(context) {
     if (d.getSeverity() != mlir::DiagnosticSeverity::Error)
       return;
     llvm::raw_string_ostream os(collected);
-    os << d.getLocation() << ": " << d << "\n";
+    if (auto at = llvm::dyn_cast<mlir::FileLineColLoc>(d.getLocation()))
+      os << at.getFilename().getValue() << ":" << at.getLine() << ":" << at.getColumn();
+    else
+      os << d.getLocation();
+    os << ": " << d << "\n";
   });
 }
 
@@ -55,7 +59,8 @@ std::string print(mlir::ModuleOp module) {
 
 void Clock::lap(std::string step) {
   auto now = std::chrono::steady_clock::now();
-  compilation.milliseconds.emplace_back(std::move(step), std::chrono::duration<double, std::milli>(now - start).count());
+  compilation.milliseconds.emplace_back(std::move(step),
+                                        std::chrono::duration<double, std::milli>(now - start).count());
   start = now;
 }
 
@@ -72,6 +77,7 @@ public:
   Compilation result;
   Status fromProgram(const Source &source, const sema::Program &program) {
     result.artifact = plan(source, program);
+    planned = true;
     if (wants(Stage::checked))
       result.dumps[Stage::checked] = sema::dump(program);
     if (done(Stage::checked))
@@ -101,6 +107,7 @@ private:
   const CompileOptions &options;
   const Arch &arch;
   std::string name;
+  bool planned = false; ///< the artifact has the launch plan of a program
   Clock clock;
   std::unique_ptr<mlir::MLIRContext> context;
   MlirErrors errors;
@@ -132,14 +139,19 @@ private:
       return {};
     if (stage == Stage::tile) {
       TILEC_TRY(passed(mlir::succeeded(transforms::simplify(*module)), "simplification"));
-      TILEC_TRY(passed(mlir::succeeded(transforms::assignLayouts(*module)), "layout assignment"));
+      // What this pass refuses is the program's: a tile that no block could hold, elements that no access can move.
+      if (mlir::failed(transforms::assignLayouts(*module)))
+        return withDetail(programError("kernel '{}' cannot be laid out for {}", name, arch.name));
       clock.lap("layouts");
       return fromModule(Stage::layout);
     }
     if (stage == Stage::layout) {
-      if (mlir::failed(gpu::lowerToTgpu(*module, {.limit = arch.sharedPerBlock})))
+      bool spelt = mlir::succeeded(gpu::splitReductions(*module)) && mlir::succeeded(gpu::lowerConversions(*module));
+      TILEC_TRY(passed(spelt, "lowering to tgpu"));
+      if (mlir::failed(gpu::allocateSharedMemory(*module, {.limit = arch.sharedPerBlock})))
         return withDetail(programError("kernel '{}' does not fit the shared memory of {}", name, arch.name));
-      TILEC_TRY(passed(mlir::succeeded(mlir::verify(*module)), "lowering to tgpu"));
+      bool ordered = mlir::succeeded(gpu::insertBarriers(*module)) && mlir::succeeded(mlir::verify(*module));
+      TILEC_TRY(passed(ordered, "lowering to tgpu"));
       clock.lap("tgpu");
       return fromModule(Stage::tgpu);
     }
@@ -167,6 +179,9 @@ private:
     launch.threads = int(kernel.threads);
     launch.dynamicSharedBytes = kernel.sharedBytes;
     launch.params.clear();
+    // The text of a stage says nothing of extents and strides: its launch cannot be planned, only its code looked at.
+    if (!planned)
+      return;
     for (const lower::KernelParam &p : kernel.params) {
       LaunchParam param;
       if (p.kind == lower::ParamKind::Array) {
@@ -234,8 +249,8 @@ const Arch &archOf(const sema::Program &program) {
 
 /// The command that reproduces a failure.
 std::string reproduce(const Source &source, const sema::Program &program, const CompileOptions &options) {
-  std::string command = fmt::format("tilec build {} --kernel {} --arch {}", shellQuote(source.path), program.name,
-                                    archOf(program).name);
+  std::string command =
+      fmt::format("tilec build {} --kernel {} --arch {}", shellQuote(source.path), program.name, archOf(program).name);
   for (const auto &[name, value] : program.parameters)
     command += fmt::format(" -D {}={}", name, toString(value));
   for (const auto &[name, value] : program.folded)
@@ -278,8 +293,7 @@ Result<Compilation> compile(const Source &source, const sema::Program &program, 
   return std::move(pipeline.result);
 }
 
-Result<Compilation> compileIsolated(const Source &source, const sema::Program &program,
-                                    const CompileOptions &options) {
+Result<Compilation> compileIsolated(const Source &source, const sema::Program &program, const CompileOptions &options) {
   std::vector<std::string> values;
   for (const auto &[name, value] : program.parameters)
     values.push_back(fmt::format("{}={}", name, toString(value)));
