@@ -20,9 +20,8 @@ std::string resourcesText(const Artifact &artifact) {
   std::vector<std::string> parts;
   for (const LaunchSpec &l : artifact.launches) {
     const Resources &r = l.resources;
-    std::string text =
-        fmt::format("{} registers, {} bytes of shared memory, {} threads, {} bytes of code", r.registers,
-                    r.staticSharedBytes + l.dynamicSharedBytes, l.threads, r.codeBytes);
+    std::string text = fmt::format("{} registers, {} bytes of shared memory, {} threads, {} bytes of code", r.registers,
+                                   r.staticSharedBytes + l.dynamicSharedBytes, l.threads, r.codeBytes);
     if (r.spillStoreBytes + r.spillLoadBytes > 0)
       text += fmt::format(", spills {} + {} bytes", r.spillStoreBytes, r.spillLoadBytes);
     parts.push_back(text);
@@ -33,7 +32,7 @@ std::string resourcesText(const Artifact &artifact) {
 class Build : public Command {
   std::string path, output, emit, problem;
   KernelOptions kernelOptions;
-  bool saveTemps = false, tuned = false, timing = false, verifyEach = false, dryRun = false;
+  bool saveTemps = false, tuned = false, timing = false, dryRun = false;
 
 public:
   void options(std::vector<OptionRow> &rows) override {
@@ -45,7 +44,6 @@ public:
     rows.push_back({"--problem", "M=…,N=…", "the problem --tuned is asked for", &problem});
     rows.push_back({"--save-temps", "", "write every stage beside the output", &saveTemps});
     rows.push_back({"--timing", "", "print the time of every step", &timing});
-    rows.push_back({"--verify-each", "", "run the executor before and after each tile-level pass", &verifyEach});
     rows.push_back({"--dry-run", "", "say what would be built, compile nothing", &dryRun});
   }
 
@@ -58,7 +56,6 @@ public:
     }
     driver::CompileOptions options;
     options.last = last->stage;
-    options.verifyEach = verifyEach;
     if (saveTemps)
       for (const driver::StageInfo &s : driver::allStages())
         options.dumps.push_back(s.stage);
@@ -100,7 +97,8 @@ private:
       TILEC_ASSIGN(int code, deliver(context, parsed, options, "", allArchs().front()));
       return failed ? exitCode(ErrorKind::Program) : code;
     }
-    Result<driver::Compilation> c = compileSource(context, *source, target, defines, problemValues, hints, arch, options);
+    Result<driver::Compilation> c =
+        compileSource(context, *source, target, defines, problemValues, hints, arch, options);
     if (printDiagnostics(context, *source))
       return exitCode(ErrorKind::Program);
     if (!c)
@@ -111,8 +109,7 @@ private:
   }
 
   Result<driver::Compilation> compileSource(Context &context, driver::Source &source, const Target &target,
-                                            const tuner::Values &defines,
-                                            const tuner::Values &problemValues,
+                                            const tuner::Values &defines, const tuner::Values &problemValues,
                                             const std::map<std::string, int64_t> &hints, const Arch *arch,
                                             const driver::CompileOptions &options) {
     TILEC_ASSIGN(sema::KernelInterface interface, driver::describe(source, target.kernel));
@@ -137,8 +134,8 @@ private:
         parts.push_back(fmt::format("{}={}", name, toString(value)));
       for (const auto &[name, value] : program.hints)
         parts.push_back(fmt::format("{}={}", name, value));
-      context.out.print(fmt::format("{} for {}: {}\n", program.name, arch ? arch->compiledAs : "any architecture",
-                                    join(parts, " ")));
+      context.out.print(
+          fmt::format("{} for {}: {}\n", program.name, arch ? arch->compiledAs : "any architecture", join(parts, " ")));
       return driver::Compilation{driver::plan(source, program), {}, {}};
     }
     return driver::compileIsolated(source, program, options);

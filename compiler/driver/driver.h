@@ -53,7 +53,6 @@ Result<sema::Program> instantiate(Source &source, const sema::KernelInterface &i
 struct CompileOptions {
   Stage last = Stage::cubin;       ///< nothing after this stage is done
   std::vector<Stage> dumps;        ///< stages whose text (or bytes) is kept
-  bool verifyEach = false;         ///< run the reference executor before and after each tile-level pass
   double timeoutSeconds = 120;     ///< compileIsolated only
 };
 
