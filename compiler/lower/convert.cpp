@@ -13,7 +13,8 @@ bool isNarrowFloat(DType t) { return isFloat(t) && info(t).bits < 32; }
 class Conversion {
 public:
   Conversion(KernelLowering &k, tile::ConvertOp op)
-      : k(k), b(k.b), op(op), from(*parseDType(op.getFrom())), to(*parseDType(op.getTo())) {}
+      : k(k), b(k.b), op(op), from(*parseDType(op.getFrom())), to(*parseDType(op.getTo())),
+        cuts(op.getRounding() == tile::RoundingMode::rz) {}
   Value run(Value value);
 
 private:
@@ -24,12 +25,14 @@ private:
   Value intToFloat(Value value);
   Value widen(Value value, DType &source);
   Value floatToFloat(Value value, DType source);
+  Value towardZero(Value rounded, Value exact);
   Value clampFinite(Value value, DType target);
 
   KernelLowering &k;
   OpBuilder &b;
   tile::ConvertOp op;
   DType from, to;
+  bool cuts; ///< rounds towards zero
 };
 
 /// A routine's narrow floats are their bits.
@@ -37,8 +40,7 @@ Value Conversion::call(DType source, DType target, Value value) {
   auto storage = [&](DType t) {
     return isNarrowFloat(t) ? b.getIntegerType(unsigned(info(t).bits) < 16 ? 8 : 16) : typeOf(t);
   };
-  bool towardZero = op.getRounding() == tile::RoundingMode::rz && target == DType::f8e8m0;
-  std::string symbol = deviceCvtSymbol(name(source), name(target), towardZero);
+  std::string symbol = deviceCvtSymbol(name(source), name(target), cuts && target == DType::f8e8m0);
   if (value.getType() != storage(source))
     value = LLVM::BitcastOp::create(b, k.loc, storage(source), value);
   Value result = k.call(symbol, storage(target), value);
@@ -73,6 +75,12 @@ Value Conversion::intToInt(Value value) {
 
 Value Conversion::intToFloat(Value value) {
   bool isSigned = from != DType::bool_ && info(from).isSigned;
+  if (cuts && to != DType::f64 && to != DType::f8e8m0) { // an integer of 32 bits is exact in f64
+    Type wide = b.getF64Type();
+    value = isSigned ? LLVM::SIToFPOp::create(b, k.loc, wide, value).getResult()
+                     : LLVM::UIToFPOp::create(b, k.loc, wide, value).getResult();
+    return floatToFloat(value, DType::f64);
+  }
   if (to == DType::f32 || to == DType::f64)
     return isSigned ? LLVM::SIToFPOp::create(b, k.loc, typeOf(to), value).getResult()
                     : LLVM::UIToFPOp::create(b, k.loc, typeOf(to), value).getResult();
@@ -122,7 +130,25 @@ Value Conversion::floatToFloat(Value value, DType source) {
                         (source == DType::f32 && (to == DType::f16 || to == DType::bf16));
   Value result =
       oneInstruction ? LLVM::FPTruncOp::create(b, k.loc, typeOf(to), value).getResult() : call(source, to, value);
-  return clampFinite(result, to);
+  return clampFinite(cuts && to != DType::f8e8m0 ? towardZero(result, value) : result, to);
+}
+
+/// From the nearest value to the next one towards zero, where the nearest is the larger in size: an infinity that
+/// rounding made becomes the largest finite value, one that was there stays.
+Value Conversion::towardZero(Value rounded, Value exact) {
+  DType wide = to;
+  Value back = widen(rounded, wide);
+  if (back.getType() != exact.getType())
+    back = LLVM::FPExtOp::create(b, k.loc, exact.getType(), back);
+  auto size = [&](Value x) { return k.intrinsic("llvm.fabs", x.getType(), x); };
+  Value larger = LLVM::FCmpOp::create(b, k.loc, LLVM::FCmpPredicate::ogt, size(back), size(exact));
+  Type storage = b.getIntegerType(rounded.getType().getIntOrFloatBitWidth());
+  bool isInteger = rounded.getType() == storage;
+  Value bits = isInteger ? rounded : LLVM::BitcastOp::create(b, k.loc, storage, rounded).getResult();
+  // tf32 counts in the upper bits of an f32.
+  Value less = k.add(bits, k.constant(storage, to == DType::tf32 ? -(1 << 13) : -1));
+  Value chosen = k.select(larger, less, bits);
+  return isInteger ? chosen : LLVM::BitcastOp::create(b, k.loc, rounded.getType(), chosen).getResult();
 }
 
 Value Conversion::run(Value value) {
@@ -140,10 +166,10 @@ Value Conversion::run(Value value) {
 } // namespace
 
 LogicalResult KernelLowering::lowerConvert(tile::ConvertOp op) {
-  DType to = *parseDType(op.getTo());
-  bool hasRounding = op.getRounding() == tile::RoundingMode::rn ||
-                     (op.getRounding() == tile::RoundingMode::rz && (to == DType::f8e8m0 || !isFloat(to)));
-  if (!hasRounding)
+  DType from = *parseDType(op.getFrom()), to = *parseDType(op.getTo());
+  bool cuts = op.getRounding() == tile::RoundingMode::rz;
+  bool isWideInteger = !isFloat(from) && info(from).bits == 64;
+  if (!(op.getRounding() == tile::RoundingMode::rn || (cuts && !(isWideInteger && isFloat(to)))))
     return op.emitOpError("this rounding has no lowering");
   Conversion conversion(*this, op);
   Registers registers;

@@ -205,6 +205,8 @@ Value Checker::callTo(BuiltinCall &call) {
   Type type = x.value.type;
   if (type.dtype == *to)
     return x.value;
+  if (rounding == Rounding::Zero && isInt(type.dtype) && info(type.dtype).bits == 64)
+    return notBuilt(call.find("rounding")->span, fmt::format("a rounding of {} to {}", name(type.dtype), name(*to)));
   type.dtype = *to;
   return Value::tile(builder.emit(ConvertInst{rounding, *saturate}, {x.value.id}, type, call.span), type,
                      x.value.origin);

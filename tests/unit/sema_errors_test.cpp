@@ -134,6 +134,7 @@ const std::vector<BodyCase> bodies = {
     {"let y = add(x, x, rounding = rz)", {"E0901 3:30 a rounding of 'add' is not built yet"}},
     {"let y = exp(x.to(f16), ftz = true)", {"E0301 3:30 'ftz' flushes subnormals of f32, and this is f16"}},
     {"let y = x.to(i32, rounding = rz)", {"E0301 3:30 a conversion to i32 has no rounding: floats are cut towards zero"}},
+    {"let y = n.to(i64).to(f32, rounding = rz)", {"E0901 3:38 a rounding of i64 to f32 is not built yet"}},
     {"let v: f32[4] = x", {"E0311 3:17 'v' has extent 4 here, not 16"}},
     {"let v: T = x", {"E0201 3:8 there is no dtype 'T'"}},
     {"let y = x.tiled(4)", {"E0203 3:11 a tile has no 'tiled' used like this"}},
