@@ -148,6 +148,8 @@ bool Instantiation::arrays() {
   for (size_t i = 0; i < interface.arrays.size(); ++i) {
     ArraySpec spec = interface.arrays[i];
     spec.dtype = dtype(interface.arrayDTypes[i]);
+    // Whatever `align` says, an element itself is never split.
+    spec.align = std::max<int64_t>(spec.align, info(spec.dtype).bits / 8);
     for (auto *list : {&spec.extents, &spec.strides})
       for (LaunchExpr &expr : *list) {
         expr = substitute(expr, fixed);

@@ -90,6 +90,15 @@ TEST(Sema, InterfaceOfVectorAdd) {
   EXPECT_EQ(k.hints[0].domain->values.size(), 2u);
 }
 
+TEST(Sema, AlignmentIsNoLessThanAnElement) {
+  Checked checked{"kernel k<T: dtype>(a: in T[N] align (4)) grid (1) { }\n", {"-DT=f64"}};
+  ASSERT_TRUE(checked.program) << checked.rendered();
+  EXPECT_EQ(checked.program->arrays[0].align, 8);
+  Checked bytes{"kernel k(a: in i8[N] align (1)) grid (1) { }\n"};
+  ASSERT_TRUE(bytes.program) << bytes.rendered();
+  EXPECT_EQ(bytes.program->arrays[0].align, 1);
+}
+
 TEST(Sema, DefaultsFromExtents) {
   std::string text = "kernel k<TN: int = next_pow2(C) in pow2(32, 65536)>(a: in f32[R, C]) grid (R) { }\n";
   SourceManager sources;
