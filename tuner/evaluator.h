@@ -5,6 +5,7 @@
 #include "tuner/builder.h"
 #include "tuner/cache.h"
 #include "tuner/recipe.h"
+#include <optional>
 #include <span>
 
 namespace tilec::tuner {
@@ -36,6 +37,17 @@ public:
   virtual Status begin(const Values &problem, const Configuration &own, std::span<const Pending> pending) = 0;
   /// Verifies, then times. Every failure is a Measurement; the next configuration is evaluated all the same.
   virtual Measurement evaluate(const Candidate &candidate) = 0;
+  /// How many candidates are best evaluated together, and that: one Measurement for each.
+  virtual size_t groupSize() const { return 1; }
+  virtual std::vector<Measurement> evaluateGroup(std::span<const Candidate> group) {
+    std::vector<Measurement> results;
+    for (const Candidate &c : group)
+      results.push_back(evaluate(c));
+    return results;
+  }
+  /// Times candidates that evaluateGroup() found right once more, in one race of at least `rounds` rounds, and how they
+  /// do without pauses (`sustained_seconds` among the clocks). Empty where times do not vary.
+  virtual std::vector<Measurement> finals(std::span<const Candidate>, int /*rounds*/) { return {}; }
   virtual void end() {}
 };
 
@@ -63,6 +75,10 @@ Result<Work> workOf(const Recipe &recipe, const Artifact &plan, const Values &pr
 /// whole waves of resident blocks, spills as traffic. Error (Program): the artifact refuses the problem.
 Result<double> predictSeconds(const Artifact &artifact, const Machine &machine, const Values &problem,
                               const Work &work);
+
+/// Finals are between so many of the fastest and the kernel's own configuration, in at least so many rounds.
+inline constexpr size_t finalists = 5;
+inline constexpr int finalRounds = 30;
 
 struct EvaluatorOptions {
   uint64_t seed = 0;

@@ -7,6 +7,7 @@
 #include "tuner/protocol.h"
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <unistd.h>
 
 namespace tilec::tuner {
@@ -17,6 +18,12 @@ namespace {
 constexpr double setupTimeout = 300;
 /// Workers that may die in a row before anything was measured: then the machine is at fault, not the configurations.
 constexpr int hopelessStarts = 3;
+/// Candidates in one race: enough to compare, few enough that little is lost with a race and modules stay small.
+constexpr size_t raceSize = 8;
+/// Longest race, for each candidate in it.
+constexpr double raceSeconds = 0.5, sustainedSeconds = 0.2;
+/// What the session calls the kernel's own configuration before its turn comes.
+constexpr int standard = -1;
 
 /// A folder for cubins and expected values, removed at the end.
 class ScratchFolder {
@@ -78,21 +85,59 @@ public:
     return start();
   }
 
-  Measurement evaluate(const Candidate &c) override {
-    if (!worker)
-      if (auto ok = start(); !ok)
-        return Measurement::failed(TrialStatus::Died, ok.error().message);
-    auto request = trialRequest(c.artifact, served[c.configuration.id], true, false);
-    if (!request)
-      return Measurement::failed(TrialStatus::Refused, request.error().message);
-    return exchange(*request, options.trialTimeoutSeconds);
+  Measurement evaluate(const Candidate &c) override { return evaluateGroup({&c, 1}).front(); }
+
+  size_t groupSize() const override { return raceSize; }
+
+  std::vector<Measurement> evaluateGroup(std::span<const Candidate> group) override {
+    std::vector<Measurement> results;
+    std::vector<size_t> right;
+    for (size_t i = 0; i < group.size(); ++i) {
+      results.push_back(load(group[i], true));
+      if (!isFailure(results.back().status))
+        right.push_back(i);
+    }
+    Json rules = {{"cool", true}, {"drop", true}, {"budget_seconds", raceSeconds * double(right.size())}};
+    timeTogether(group, right, rules, results);
+    unload();
+    return results;
+  }
+
+  std::vector<Measurement> finals(std::span<const Candidate> group, int rounds) override {
+    std::vector<Measurement> results(group.size());
+    std::vector<size_t> all;
+    for (size_t i = 0; i < group.size(); ++i)
+      all.push_back(i);
+    double n = double(group.size());
+    // Ties are decided within 0.5 %, so that is how well the finalists must be known.
+    timeTogether(group, all,
+                 {{"cool", true},
+                  {"min_rounds", rounds},
+                  {"max_rounds", std::max(rounds, 100)},
+                  {"relative_half_width", 0.005},
+                  {"absolute_half_width_seconds", 1e-7},
+                  {"budget_seconds", raceSeconds * 2 * n}},
+                 results);
+    std::vector<Measurement> sustained(group.size());
+    timeTogether(
+        group, all,
+        {{"cool", false}, {"min_rounds", rounds}, {"max_rounds", rounds}, {"budget_seconds", sustainedSeconds * n}},
+        sustained);
+    for (size_t i = 0; i < group.size(); ++i)
+      if (!isFailure(results[i].status) && !isFailure(sustained[i].status))
+        results[i].clocks.update({{"sustained_seconds", sustained[i].median},
+                                  {"sustained_low_seconds", sustained[i].low},
+                                  {"sustained_high_seconds", sustained[i].high},
+                                  {"sustained_mhz", sustained[i].clocks.value("mhz", 0.0)}});
+    unload();
+    return results;
   }
 
   void end() override {
     if (worker)
       for (const auto &[name, setup] : setups)
         if (auto done = ask(Json{{"op", "release"}, {"name", name}}, setupTimeout); !done) {
-          worker.reset();
+          lose();
           break;
         }
     setups.clear();
@@ -148,19 +193,26 @@ private:
   Status start() {
     for (int attempt = 0; attempt < hopelessStarts; ++attempt) {
       TILEC_ASSIGN(Process process, Process::spawn(options.workerPath, {"__worker"}));
+      lose();
       worker.emplace(std::move(process));
       auto hello = ask(Json{{"op", "hello"}, {"protocol", protocolVersion}, {"device", device.ordinal}}, setupTimeout);
       if (!hello && worker) {
         // The worker answered: there is nothing to be gained from another.
-        worker.reset();
+        lose();
         return std::unexpected(hello.error());
       }
       if (hello && setUp())
         return {};
-      worker.reset();
+      lose();
     }
     return internalError("the worker that measures cannot be kept alive{}",
                          lastDeath.empty() ? "" : ": it " + lastDeath);
+  }
+
+  /// The worker goes, and with it what it held.
+  void lose() {
+    worker.reset();
+    held.clear();
   }
 
   bool setUp() {
@@ -173,70 +225,173 @@ private:
     }
     if (!ownTrial)
       return true;
-    std::vector<std::string> none;
-    auto request = trialRequest(*ownTrial, none, false, true);
+    auto request = loadRequest(standard, *ownTrial, {"timed"}, true);
     if (!request)
       return true;
-    Measurement m = exchange(*request, options.trialTimeoutSeconds);
+    Measurement m = exchange(*request);
     // An own configuration that is wrong or breaks the worker is no standard for others.
     if (!worker || isFailure(m.status))
       ownTrial.reset();
-    return worker.has_value();
+    return worker && ask(Json{{"op", "unload"}, {"ids", {standard}}}, setupTimeout);
   }
 
-  /// A trial on some check problems and the timed one; only verified without `timed`.
-  Result<Json> trialRequest(const Artifact &artifact, const std::vector<std::string> &checkNames, bool timed,
-                            bool golden) {
+  Result<Json> loadRequest(int id, const Artifact &artifact, const std::vector<std::string> &problems, bool golden) {
     if (auto it = refused.find("timed"); it != refused.end())
       return usageError("{}", it->second);
     TILEC_ASSIGN(std::string folder, scratch.path());
-    Json files = Json::array(), problems = Json::array();
+    Json files = Json::array();
     for (size_t i = 0; i < artifact.binaries.size(); ++i) {
       std::string path = fmt::format("{}/trial-{}.cubin", folder, i);
       TILEC_TRY(writeFile(path, artifact.binaries[i]));
       files.push_back(path);
     }
-    for (const std::string &name : checkNames)
-      problems.push_back(name);
-    problems.push_back("timed");
-    return Json{{"op", "trial"},
+    return Json{{"op", "load"},
+                {"id", id},
                 {"artifact", tilec::toJson(artifact)},
                 {"binaries", std::move(files)},
-                {"problems", std::move(problems)},
-                {"timed", timed ? "timed" : ""},
-                {"golden", golden},
-                {"budget_seconds", 0.5}};
+                {"problems", problems},
+                {"golden", golden}};
   }
 
-  /// Sends a trial. A worker that dies or hangs is the configuration's failure.
-  Measurement exchange(const Json &request, double timeout) {
-    std::string line;
-    if (!worker->send(request.dump()))
-      return died(TrialStatus::Died);
-    switch (worker->receive(line, timeout)) {
-    case Process::Answer::TimedOut:
-      worker.reset();
-      return Measurement::failed(TrialStatus::TimedOut, fmt::format("no answer within {} s", timeout));
-    case Process::Answer::Closed:
-      return died(TrialStatus::Died);
-    case Process::Answer::Line:
-      break;
+  /// Has the worker hold a candidate; verified first, or known to be right.
+  Measurement load(const Candidate &c, bool verify) {
+    if (!worker)
+      if (auto ok = start(); !ok)
+        return Measurement::failed(TrialStatus::Died, ok.error().message);
+    std::vector<std::string> problems;
+    if (verify) {
+      problems = served[c.configuration.id];
+      problems.push_back("timed");
     }
-    auto answer = checkAnswer(line);
+    auto request = loadRequest(c.configuration.id, c.artifact, problems, false);
+    if (!request)
+      return Measurement::failed(TrialStatus::Refused, request.error().message);
+    Measurement m = exchange(*request);
+    if (worker && !isFailure(m.status))
+      held.insert(c.configuration.id);
+    return m;
+  }
+
+  void unload() {
+    if (worker && !held.empty())
+      if (auto done = ask(Json{{"op", "unload"}, {"ids", held}}, setupTimeout); !done)
+        lose();
+    held.clear();
+  }
+
+  /// Times some members of a group in one race and fills in their results. Who fails in company is tried again alone,
+  /// and whoever lost the worker through another's fault runs again without the guilty one.
+  void timeTogether(std::span<const Candidate> group, std::vector<size_t> members, const Json &rules,
+                    std::vector<Measurement> &results) {
+    // A worker that was lost took what it held along.
+    std::vector<size_t> ready;
+    for (size_t i : members)
+      if (!held.contains(group[i].configuration.id))
+        if (Measurement m = load(group[i], false); isFailure(m.status)) {
+          results[i] = std::move(m);
+          continue;
+        } else
+          ready.push_back(i);
+      else
+        ready.push_back(i);
+    if (ready.empty())
+      return;
+    if (std::ranges::any_of(ready, [&](size_t i) { return !held.contains(group[i].configuration.id); })) {
+      // A later member broke the worker while it was loaded.
+      for (size_t i : ready)
+        timeAlone(group, i, rules, results);
+      return;
+    }
+    std::vector<Measurement> raced = exchangeTiming(group, ready, rules);
+    bool guilt = std::ranges::any_of(raced, [](const Measurement &m) { return m.status == TrialStatus::Faulted; });
+    std::vector<size_t> others;
+    for (size_t k = 0; k < ready.size(); ++k) {
+      size_t i = ready[k];
+      results[i] = std::move(raced[k]);
+      if (isFailure(results[i].status) && ready.size() > 1 && results[i].status != TrialStatus::Faulted)
+        others.push_back(i);
+    }
+    if (guilt && !others.empty())
+      timeTogether(group, std::move(others), rules, results);
+    else
+      for (size_t i : others)
+        timeAlone(group, i, rules, results);
+  }
+
+  void timeAlone(std::span<const Candidate> group, size_t member, const Json &rules,
+                 std::vector<Measurement> &results) {
+    if (held.contains(group[member].configuration.id)) {
+      results[member] = std::move(exchangeTiming(group, {member}, rules).front());
+      return;
+    }
+    Measurement m = load(group[member], false);
+    results[member] = isFailure(m.status) ? std::move(m) : std::move(exchangeTiming(group, {member}, rules).front());
+  }
+
+  /// One race in the worker, which holds every member. Without an answer everyone has the same failure.
+  std::vector<Measurement> exchangeTiming(std::span<const Candidate> group, const std::vector<size_t> &members,
+                                          const Json &rules) {
+    Json request = rules;
+    request["op"] = "time";
+    request["problem"] = "timed";
+    request["ids"] = Json::array();
+    for (size_t i : members)
+      request["ids"].push_back(group[i].configuration.id);
+    Measurement failure;
+    // A race that takes longer may still be one of slow kernels: they get the whole time each, alone.
+    double timeout = options.trialTimeoutSeconds + 2 * rules.value("budget_seconds", 0.0);
+    auto answer = answerTo(request, timeout, failure);
+    std::vector<Measurement> results;
+    if (answer && answer->contains("results") && (*answer)["results"].is_array())
+      for (const Json &one : (*answer)["results"]) {
+        auto m = measurementFromAnswer(one);
+        results.push_back(m ? std::move(*m) : Measurement::failed(TrialStatus::Died, m.error().message));
+      }
+    if (answer && answer->value("sticky", false))
+      lose();
+    if (results.size() != members.size()) {
+      if (answer)
+        failure = Measurement::failed(TrialStatus::Died, "the worker's answer is incomplete");
+      results.assign(members.size(), failure);
+    }
+    return results;
+  }
+
+  /// Sends a request for one configuration and gives its verdict.
+  Measurement exchange(const Json &request) {
+    Measurement failure;
+    auto answer = answerTo(request, options.trialTimeoutSeconds, failure);
     if (!answer)
-      return Measurement::failed(TrialStatus::Refused, answer.error().message);
-    auto m = measurementFromAnswer(*answer);
+      return failure;
+    auto m = measurementFromAnswer(*answer, false);
     if (!m)
       return Measurement::failed(TrialStatus::Died, m.error().message);
     if (answer->value("sticky", false))
-      worker.reset();
+      lose();
     return std::move(*m);
   }
 
-  Measurement died(TrialStatus status) {
-    lastDeath = worker->finish();
-    worker.reset();
-    return Measurement::failed(status, fmt::format("the process that ran it {}", lastDeath));
+  /// The answer, or what its absence says of the configurations of the request.
+  std::optional<Json> answerTo(const Json &request, double timeout, Measurement &failure) {
+    std::string line;
+    Process::Answer how = worker->send(request.dump()) ? worker->receive(line, timeout) : Process::Answer::Closed;
+    if (how == Process::Answer::TimedOut) {
+      failure = Measurement::failed(TrialStatus::TimedOut, fmt::format("no answer within {} s", timeout));
+      lose();
+      return std::nullopt;
+    }
+    if (how == Process::Answer::Closed) {
+      lastDeath = worker->finish();
+      failure = Measurement::failed(TrialStatus::Died, fmt::format("the process that ran it {}", lastDeath));
+      lose();
+      return std::nullopt;
+    }
+    auto answer = checkAnswer(line);
+    if (!answer) {
+      failure = Measurement::failed(TrialStatus::Refused, answer.error().message);
+      return std::nullopt;
+    }
+    return std::move(*answer);
   }
 
   /// Any other request. A worker that is gone leaves `worker` empty.
@@ -245,7 +400,7 @@ private:
     if (worker->send(request.dump()) && worker->receive(line, timeout) == Process::Answer::Line)
       return checkAnswer(line);
     lastDeath = worker->finish();
-    worker.reset();
+    lose();
     return internalError("the worker that measures {}", lastDeath);
   }
 
@@ -256,6 +411,7 @@ private:
   EvaluatorOptions options;
   ScratchFolder scratch;
   std::optional<Process> worker;
+  std::set<int> held;                               ///< configurations that the worker holds
   std::vector<std::pair<std::string, Json>> setups; ///< requests that a new worker gets
   std::map<int, std::vector<std::string>> served;   ///< check problems that a configuration's code serves
   std::map<std::string, std::string> refused;       ///< problems that the worker could not set up, and why

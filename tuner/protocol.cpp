@@ -72,7 +72,7 @@ Json trialAnswer(const Measurement &m, bool sticky) {
           {"samples", m.samples}, {"clocks", m.clocks},       {"sticky", sticky}};
 }
 
-Result<Measurement> measurementFromAnswer(const Json &answer) {
+Result<Measurement> measurementFromAnswer(const Json &answer, bool timed) {
   Measurement m;
   auto status = parseTrialStatus(answer.value("status", ""));
   if (!status || !answer.contains("samples") || !answer["samples"].is_array())
@@ -82,7 +82,7 @@ Result<Measurement> measurementFromAnswer(const Json &answer) {
   for (const Json &t : answer["samples"])
     m.samples.push_back(t.is_number() ? t.get<double>() : 0.0);
   m.clocks = answer.value("clocks", Json::object());
-  if (!isFailure(m.status))
+  if (timed && !isFailure(m.status))
     summarise(m);
   return m;
 }

@@ -20,6 +20,15 @@ struct Item {
   bool reused = false;              ///< from the cache
 };
 
+/// A trial that is not in the cache yet.
+struct Trial {
+  const Item *item = nullptr;
+  TrialRecord record;
+  std::string code; ///< identity of its machine code
+};
+/// Configurations of one code that may win: the first was measured, the others share its time.
+using Finalist = std::vector<Trial>;
+
 class ProblemSession {
 public:
   ProblemSession(const Recipe &recipe, Builder &builder, Evaluator &evaluator, Cache &cache, const Arch &arch,
@@ -136,6 +145,8 @@ private:
     size_t batch = evaluator.measures() ? rest.size() : std::max<size_t>(16, jobs * 4);
     for (size_t first = 0; first < rest.size() && !stopped(); first += batch)
       TILEC_TRY(evaluateBatch(std::span(rest).subspan(first, std::min(batch, rest.size() - first)), jobs));
+    if (!stopped())
+      TILEC_TRY(runFinals());
     result.interrupted = stopped();
     evaluator.end();
     return {};
@@ -148,46 +159,144 @@ private:
     CompilePool pool(builder, work, jobs);
     if (!evaluator.measures())
       pool.wait();
+    std::vector<Trial> group;
+    std::vector<Trial> twins; ///< of codes that are in the group
     for (size_t i = 0; i < batch.size() && !stopped(); ++i) {
       Item &item = *batch[i];
       CompilePool::Built built = pool.take(i);
       if (stopped())
         break;
-      TrialRecord record = blank(item);
-      record.compileSeconds = built.seconds;
+      Trial trial{&item, blank(item), ""};
+      trial.record.compileSeconds = built.seconds;
       ++result.compiled;
-      if (!built.artifact)
-        record.measurement = Measurement::failed(TrialStatus::CompileFailed, built.artifact.error().message);
-      else {
-        record.artifact = std::move(*built.artifact);
-        record.measurement = judge(item, *record.artifact);
-        record.footprint = footprint(*record.artifact);
+      if (!built.artifact) {
+        trial.record.measurement = Measurement::failed(TrialStatus::CompileFailed, built.artifact.error().message);
+        TILEC_TRY(keep(std::move(trial)));
+        continue;
       }
-      // A trial that was broken off by Ctrl-C says nothing of its configuration.
-      if (stopped() && isFailure(record.measurement.status))
-        break;
-      TILEC_TRY(cache.insert(record, options.fresh));
-      finish(item, record, false);
+      trial.record.artifact = std::move(*built.artifact);
+      trial.record.footprint = footprint(*trial.record.artifact);
+      if (std::string why = excess(*trial.record.artifact); !why.empty()) {
+        trial.record.measurement = Measurement::failed(TrialStatus::NoResources, std::move(why));
+        TILEC_TRY(keep(std::move(trial)));
+        continue;
+      }
+      trial.code = codeIdentity(*trial.record.artifact);
+      TILEC_TRY(place(std::move(trial), group, twins));
+      if (group.size() >= evaluator.groupSize())
+        TILEC_TRY(measure(group, twins));
     }
+    while (!group.empty() && !stopped())
+      TILEC_TRY(measure(group, twins));
     return {};
   }
 
-  /// Prunes by facts, shares the result of equal code, else verifies and times.
-  Measurement judge(const Item &item, const Artifact &artifact) {
-    if (std::string why = excess(artifact); !why.empty())
-      return Measurement::failed(TrialStatus::NoResources, std::move(why));
-    std::string code = codeIdentity(artifact);
-    if (auto same = measured.find(code); same != measured.end()) {
-      Measurement m = same->second.second;
-      m.reason = fmt::format("same code as configuration {}", same->second.first);
-      return m;
+  /// Shares the result of equal code, else waits to be measured.
+  Status place(Trial trial, std::vector<Trial> &group, std::vector<Trial> &twins) {
+    if (measured.contains(trial.code))
+      return share(std::move(trial));
+    bool waits = std::ranges::find(group, trial.code, &Trial::code) != group.end();
+    (waits ? twins : group).push_back(std::move(trial));
+    return {};
+  }
+
+  Status share(Trial trial) {
+    const auto &[first, m] = measured.at(trial.code);
+    trial.record.measurement = m;
+    trial.record.measurement.reason = sharedReason(first->configuration, trial.item->configuration);
+    return keep(std::move(trial));
+  }
+
+  /// Which hints made no difference to the code.
+  static std::string sharedReason(const Configuration &first, const Configuration &other) {
+    std::vector<std::string> without;
+    for (const auto &[hint, value] : other.hints)
+      if (auto it = first.hints.find(hint); it == first.hints.end() || it->second != value)
+        without.push_back(hint);
+    for (const auto &[hint, value] : first.hints)
+      if (!other.hints.contains(hint))
+        without.push_back(hint);
+    std::string text = fmt::format("same code as configuration {}", first.id);
+    if (first.parameters == other.parameters && !without.empty())
+      text += fmt::format(": {} without effect", join(without, ", "));
+    return text;
+  }
+
+  /// Evaluates a group and stores its results. What is left in the group afterwards are twins of codes that failed:
+  /// only what the code itself decided is shared, and a worker may die of something else.
+  Status measure(std::vector<Trial> &group, std::vector<Trial> &twins) {
+    std::vector<Candidate> candidates;
+    for (const Trial &t : group)
+      candidates.push_back({t.item->configuration, t.item->prepared, *t.record.artifact});
+    std::vector<Measurement> results = evaluator.evaluateGroup(candidates);
+    result.evaluated += group.size();
+    std::vector<Trial> done = std::move(group);
+    group.clear();
+    for (size_t i = 0; i < done.size(); ++i) {
+      done[i].record.measurement = std::move(results[i]);
+      const Measurement &m = done[i].record.measurement;
+      // A trial that was broken off by Ctrl-C says nothing of its configuration.
+      if (stopped() && isFailure(m.status))
+        continue;
+      if (!isFailure(m.status))
+        measured.emplace(done[i].code, std::pair(done[i].item, m));
+      TILEC_TRY(keep(std::move(done[i])));
     }
-    Measurement m = evaluator.evaluate({item.configuration, item.prepared, artifact});
-    ++result.evaluated;
-    // Only what the code itself decided is shared: a worker may die of something else.
-    if (!isFailure(m.status))
-      measured.emplace(code, std::pair(item.configuration.id, m));
-    return m;
+    for (Trial &twin : std::exchange(twins, {}))
+      TILEC_TRY(place(std::move(twin), group, twins));
+    return {};
+  }
+
+  /// Stores a trial and shows it; the fastest few are kept for the finals.
+  Status keep(Trial trial) {
+    TILEC_TRY(cache.insert(trial.record, options.fresh));
+    finish(*trial.item, trial.record, false);
+    if (isFailure(trial.record.measurement.status))
+      return {};
+    auto same = std::ranges::find_if(finalists, [&](const Finalist &f) { return f.front().code == trial.code; });
+    if (same != finalists.end()) {
+      same->push_back(std::move(trial));
+      return {};
+    }
+    finalists.emplace_back().push_back(std::move(trial));
+    std::ranges::sort(finalists, {}, [](const Finalist &f) {
+      return std::pair(f.front().record.measurement.median, f.front().item->configuration.id);
+    });
+    auto own = [](const Finalist &f) {
+      return std::ranges::any_of(f, [](const Trial &t) { return t.item->configuration.id == 0; });
+    };
+    for (size_t i = finalists.size(); i-- > tuner::finalists;)
+      if (!own(finalists[i]))
+        finalists.erase(finalists.begin() + long(i));
+    return {};
+  }
+
+  /// Races of different groups lie minutes apart; the fastest of all are timed together once more.
+  Status runFinals() {
+    std::vector<Candidate> candidates;
+    for (const Finalist &f : finalists)
+      candidates.push_back({f.front().item->configuration, f.front().item->prepared, *f.front().record.artifact});
+    if (candidates.empty())
+      return {};
+    if (options.progress)
+      options.progress->finals(candidates.size());
+    std::vector<Measurement> results = evaluator.finals(candidates, finalRounds);
+    for (size_t i = 0; i < results.size(); ++i) {
+      // What was right and timed once stays so: a final that failed says more of the machine.
+      if (isFailure(results[i].status))
+        continue;
+      for (Trial &t : finalists[i]) {
+        std::string reason = std::exchange(t.record.measurement.reason, "");
+        t.record.measurement = results[i];
+        if (!reason.empty())
+          t.record.measurement.reason = std::move(reason);
+        TILEC_TRY(cache.insert(t.record, true));
+        auto row = std::ranges::find(result.rows, t.item->configuration.id,
+                                     [](const TrialRow &r) { return r.configuration.id; });
+        *row = rowOf(*t.item, t.record, false);
+      }
+    }
+    return {};
   }
 
   /// What a block asks for beyond the architecture's limits.
@@ -218,7 +327,7 @@ private:
     return sha256(text + json["launches"].dump() + json["requirements"].dump() + json["lets"].dump());
   }
 
-  void finish(const Item &item, const TrialRecord &record, bool reused) {
+  TrialRow rowOf(const Item &item, const TrialRecord &record, bool reused) {
     TrialRow row;
     row.configuration = item.configuration;
     row.status = record.measurement.status;
@@ -226,14 +335,19 @@ private:
     row.median = record.measurement.median;
     row.low = record.measurement.low;
     row.high = record.measurement.high;
+    row.sustained = record.measurement.clocks.value("sustained_seconds", 0.0);
     row.samples = int(record.measurement.samples.size());
     row.footprint = record.footprint;
     row.reused = reused;
     addFigures(item, row);
-    result.reused += reused;
-    result.failed += isFailure(row.status);
-    result.rows.push_back(std::move(row));
+    return row;
+  }
+
+  void finish(const Item &item, const TrialRecord &record, bool reused) {
+    result.rows.push_back(rowOf(item, record, reused));
     const TrialRow &added = result.rows.back();
+    result.reused += reused;
+    result.failed += isFailure(added.status);
     if (!isFailure(added.status) && (!best || added.median < result.rows[*best].median))
       best = result.rows.size() - 1;
     if (options.progress && !reused)
@@ -293,7 +407,8 @@ private:
   ProblemResult result;
   ProblemId id;
   std::vector<Item> items;
-  std::map<std::string, std::pair<int, Measurement>> measured; ///< by code: configuration that was measured
+  std::map<std::string, std::pair<const Item *, Measurement>> measured; ///< by code: the item that was measured
+  std::vector<Finalist> finalists;                                      ///< by time
   std::optional<Work> work;
   std::optional<size_t> best;
 };

@@ -11,6 +11,7 @@ struct TrialRow {
   TrialStatus status = TrialStatus::Died;
   std::string reason;                   ///< of a failure, or what there is to know ("same code as 3")
   double median = 0, low = 0, high = 0; ///< seconds; 0 where there is no time
+  double sustained = 0;                 ///< seconds without pauses between runs, of finalists
   int samples = 0;
   double bytesPerSecond = 0, flopsPerSecond = 0; ///< 0 without figures or time
   double roofline = 0;                           ///< fraction of what the machine can do at most, 0 when unknown
@@ -56,6 +57,8 @@ public:
   virtual void begin(const Values &problem, const Space &space, size_t total, size_t known) {}
   /// After each configuration. `best` is the fastest so far, or null.
   virtual void trial(const TrialRow &row, size_t done, size_t total, const TrialRow *best) {}
+  /// Before the fastest are timed against each other.
+  virtual void finals(size_t count) {}
   virtual void end(const ProblemResult &result) {}
 };
 

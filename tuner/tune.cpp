@@ -109,6 +109,7 @@ Json toJson(const TrialRow &row) {
           {"median_seconds", number(row.median)},
           {"low_seconds", number(row.low)},
           {"high_seconds", number(row.high)},
+          {"sustained_seconds", number(row.sustained)},
           {"samples", row.samples},
           {"bytes_per_second", number(row.bytesPerSecond)},
           {"flops_per_second", number(row.flopsPerSecond)},

@@ -5,9 +5,11 @@
 #include "runtime/launch.h"
 #include "runtime/timing.h"
 #include "tuner/protocol.h"
+#include "tuner/race.h"
 #include <cerrno>
 #include <csignal>
 #include <sys/prctl.h>
+#include <thread>
 #include <unistd.h>
 
 namespace tilec::tuner {
@@ -21,6 +23,8 @@ struct Held {
   std::vector<ArrayPlan> plans;
   std::vector<DeviceArray> arrays;
   std::vector<std::optional<HostArray>> pristine; ///< contents that must be put back: inputs that a kernel may write
+  std::vector<DeviceArray> copies;                ///< of those, on the device, to be put back between samples
+  std::vector<size_t> copied;                     ///< which array each copy is of
   std::vector<Expected> outputs;
   std::map<std::string, HostArray> golden; ///< outputs proven on samples; later ones are compared in full
   Values values;
@@ -61,7 +65,9 @@ public:
     std::string op = request.value("op", "");
     Result<Json> reply = op == "hello"     ? hello(request)
                          : op == "problem" ? problem(request)
-                         : op == "trial"   ? trial(request)
+                         : op == "load"    ? load(request)
+                         : op == "time"    ? time(request)
+                         : op == "unload"  ? unload(request)
                          : op == "release" ? release(request)
                                            : internalError("unknown request '{}'", op);
     return reply ? *reply : failureMessage(reply.error());
@@ -91,8 +97,14 @@ private:
       if (plan.mode == ArrayMode::In || plan.mode == ArrayMode::InOut) {
         TILEC_ASSIGN(HostArray host, makeArray(plan, held.seed, uint32_t(held.plans.size())));
         TILEC_TRY(array.upload(host));
-        if (plan.mode == ArrayMode::InOut)
+        if (plan.mode == ArrayMode::InOut) {
+          TILEC_ASSIGN(DeviceArray copy,
+                       DeviceArray::create(*device, "a copy of " + plan.name, plan.dtype, plan.extents, plan.strides));
+          TILEC_TRY(copy.upload(host));
+          held.copies.push_back(std::move(copy));
+          held.copied.push_back(held.plans.size());
           keep = std::move(host);
+        }
       }
       held.plans.push_back(std::move(plan));
       held.arrays.push_back(std::move(array));
@@ -118,26 +130,28 @@ private:
     return size_t(std::ranges::find(held.plans, name, &ArrayPlan::name) - held.plans.begin());
   }
 
-  Result<Json> trial(const Json &request) {
+  /// Verifies a configuration on the problems of the request, and keeps it for "time" when it is right.
+  Result<Json> load(const Json &request) {
     if (!device)
-      return internalError("a trial before hello");
+      return internalError("a configuration before hello");
     TILEC_ASSIGN(Artifact artifact, artifactFromJson(request.value("artifact", Json())));
     Json files = request.value("binaries", Json::array());
     if (files.size() != artifact.binaries.size())
-      return internalError("a trial has {} binaries, its artifact {}", files.size(), artifact.binaries.size());
+      return internalError("a request has {} binaries, its artifact {}", files.size(), artifact.binaries.size());
     for (size_t i = 0; i < files.size(); ++i) {
       TILEC_ASSIGN(artifact.binaries[i], readFile(files[i].get<std::string>()));
     }
     Measurement m;
+    m.status = TrialStatus::Ok;
     bool sticky = false;
-    if (Judged done = judge(std::move(artifact), request, m); !done) {
+    if (Judged done = judge(std::move(artifact), request); !done) {
       m = Measurement::failed(done.error().status, done.error().reason);
       sticky = done.error().sticky;
     }
     return trialAnswer(m, sticky);
   }
 
-  Judged judge(Artifact artifact, const Json &request, Measurement &m) {
+  Judged judge(Artifact artifact, const Json &request) {
     auto operation = runtime::Operation::load(*device, std::move(artifact));
     if (!operation)
       return verdict(operation.error(), TrialStatus::Refused);
@@ -150,11 +164,14 @@ private:
         return ok;
       }
     }
-    m.status = TrialStatus::Ok;
-    if (Held *timed = find(request.value("timed", "")))
-      return time(**operation, *timed, request, m);
-    m.samples = {1}; // a trial that is only verified has a time that nobody reads
+    loaded.insert_or_assign(request.value("id", -1), std::move(*operation));
     return {};
+  }
+
+  Result<Json> unload(const Json &request) {
+    for (const Json &id : request.value("ids", Json::array()))
+      loaded.erase(id.get<int>());
+    return Json{{"ok", true}};
   }
 
   Held *find(const std::string &name) {
@@ -179,6 +196,9 @@ private:
     auto plan = operation.plan(held.arguments(device->facts()));
     if (!plan)
       return verdict(plan.error(), TrialStatus::Refused);
+    // Fills go by another stream, and must not come after the kernel.
+    if (auto ok = device->synchronize(); !ok)
+      return verdict(ok.error(), TrialStatus::Died);
     if (auto ok = plan->enqueue(timer->stream()); !ok)
       return verdict(ok.error(), TrialStatus::Refused);
     if (auto ok = device->synchronize(); !ok)
@@ -191,12 +211,18 @@ private:
     return {};
   }
 
+  /// What wrote outside may have hit anything, and the bands stay torn: the worker is done for, as after a fault.
   Judged guards(const Held &held, const runtime::Plan &plan) {
+    auto torn = [](const Error &error) {
+      auto v = verdict(error, TrialStatus::Wrong);
+      v.error().sticky = true;
+      return v;
+    };
     for (const DeviceArray &a : held.arrays)
       if (auto ok = a.buffer.checkGuards(); !ok)
-        return verdict(ok.error(), TrialStatus::Wrong);
+        return torn(ok.error());
     if (auto ok = plan.checkGuards(); !ok)
-      return verdict(ok.error(), TrialStatus::Wrong);
+      return torn(ok.error());
     return {};
   }
 
@@ -232,33 +258,110 @@ private:
     return {};
   }
 
-  Judged time(const runtime::Operation &operation, Held &held, const Json &request, Measurement &m) {
-    if (auto ok = reset(held); !ok)
-      return verdict(ok.error(), TrialStatus::Died);
-    auto plan = operation.plan(held.arguments(device->facts()));
-    if (!plan)
-      return verdict(plan.error(), TrialStatus::Refused);
-    runtime::TimingOptions options;
-    options.budgetSeconds = request.value("budget_seconds", 0.5);
-    options.minSamples = 15;
-    options.maxSamples = 100;
-    auto timing = timer->time([&](runtime::cu::Stream stream) { return plan->enqueue(stream); }, options);
-    if (!timing)
-      return verdict(timing.error(), TrialStatus::NoTime);
-    if (Judged ok = guards(held, *plan); !ok)
-      return ok;
-    for (double us : timing->samples)
-      if (us > 0)
-        m.samples.push_back(us * 1e-6);
-    m.clocks = {{"mhz", timing->clockMHz}, {"throttled", timing->throttled}, {"cool", timing->cool}};
-    if (timing->throttled)
-      m.reason = "the GPU lowered its clock while this was timed";
-    return {};
+  /// Times configurations that "load" kept, in turns.
+  Result<Json> time(const Json &request) {
+    Held *held = find(request.value("problem", ""));
+    if (!device || !held)
+      return internalError("nothing to time: the problem '{}' is not held", request.value("problem", ""));
+    TILEC_TRY(reset(*held));
+    std::vector<int> ids = request.value("ids", std::vector<int>());
+    std::vector<Measurement> results(ids.size());
+    std::vector<runtime::Plan> plans;
+    std::vector<size_t> racing; ///< the result that each plan belongs to
+    bool sticky = false;
+    for (size_t i = 0; i < ids.size(); ++i) {
+      auto operation = loaded.find(ids[i]);
+      if (operation == loaded.end())
+        return internalError("configuration {} is not held", ids[i]);
+      if (auto plan = operation->second->plan(held->arguments(device->facts()))) {
+        plans.push_back(std::move(*plan));
+        racing.push_back(i);
+      } else {
+        auto v = verdict(plan.error(), TrialStatus::Refused).error();
+        results[i] = Measurement::failed(v.status, v.reason);
+        sticky |= v.sticky;
+      }
+    }
+    if (!sticky)
+      TILEC_TRY(device->synchronize());
+    if (!sticky)
+      sticky = raceOn(*held, plans, racing, request, results);
+    Json list = Json::array();
+    for (const Measurement &m : results)
+      list.push_back(trialAnswer(m, false));
+    return Json{{"ok", true}, {"results", std::move(list)}, {"sticky", sticky}};
+  }
+
+  /// Fills in the results of the plans; true when the worker is of no further use.
+  bool raceOn(Held &held, const std::vector<runtime::Plan> &plans, const std::vector<size_t> &racing,
+              const Json &request, std::vector<Measurement> &results) {
+    bool cool = request.value("cool", true);
+    std::vector<Sampler> samplers;
+    runtime::TimingOptions cold;
+    for (const runtime::Plan &plan : plans)
+      samplers.push_back([this, &held, &plan, &cold]() -> Result<double> {
+        for (size_t i = 0; i < held.copies.size(); ++i)
+          TILEC_TRY(held.arrays[held.copied[i]].buffer.copyFrom(held.copies[i].buffer, timer->stream()));
+        TILEC_ASSIGN(double us, timer->sample([&](runtime::cu::Stream stream) { return plan.enqueue(stream); }, cold));
+        return us * 1e-6;
+      });
+    RaceRules rules;
+    rules.minRounds = request.value("min_rounds", rules.minRounds);
+    rules.maxRounds = request.value("max_rounds", rules.maxRounds);
+    rules.relativeHalfWidth = request.value("relative_half_width", rules.relativeHalfWidth);
+    rules.absoluteHalfWidth = request.value("absolute_half_width_seconds", rules.absoluteHalfWidth);
+    rules.budgetSeconds = request.value("budget_seconds", rules.budgetSeconds);
+    rules.drop = request.value("drop", false);
+    RaceTrack track;
+    track.clock = [&] { return timer->clockMHz(); };
+    if (cool)
+      track.idle = [](double seconds) {
+        // Idle long enough for power to fall, but never so long that the budget goes into waiting.
+        constexpr double idleLengths = 3, longest = 0.02;
+        std::this_thread::sleep_for(std::chrono::duration<double>(std::min(idleLengths * seconds, longest)));
+      };
+    // Verifying and compiling leave the GPU idle: the first candidate is to find it as the last one does. The limit of
+    // power that sustained figures are about takes longer to reach.
+    constexpr double warmMs = 50, heatMs = 300;
+    Status warm = timer->warmClock(cool ? warmMs : heatMs);
+    RaceResult raced;
+    if (warm)
+      raced = race(samplers, rules, track);
+    for (size_t i = 0; i < plans.size(); ++i) {
+      Measurement &m = results[racing[i]];
+      if (!warm || raced.lanes[i].failure) {
+        auto v = verdict(warm ? *raced.lanes[i].failure : warm.error(), TrialStatus::Refused).error();
+        m = Measurement::failed(v.status, v.reason);
+        continue;
+      }
+      if (raced.broken) {
+        m = Measurement::failed(TrialStatus::Died, "another configuration broke the worker");
+        continue;
+      }
+      m.status = TrialStatus::Ok;
+      for (double seconds : raced.lanes[i].samples)
+        if (seconds > 0)
+          m.samples.push_back(seconds);
+      m.clocks = {{"mhz", raced.clockMHz}, {"throttled", raced.throttled}, {"cool", cool}};
+      if (raced.throttled)
+        m.reason = "the GPU lowered its clock while this was timed";
+    }
+    if (raced.broken || !warm)
+      return true;
+    // Whose write it was is not known: everyone is tried again alone.
+    for (size_t i = 0; i < plans.size(); ++i)
+      if (Judged ok = guards(held, plans[i]); !ok) {
+        for (size_t r : racing)
+          results[r] = Measurement::failed(ok.error().status, ok.error().reason);
+        return true;
+      }
+    return false;
   }
 
   std::unique_ptr<runtime::Device> device;
   std::unique_ptr<runtime::Timer> timer;
   std::map<std::string, Held> problems;
+  std::map<int, std::unique_ptr<runtime::Operation>> loaded; ///< right ones, by the session's number
 };
 
 bool writeAll(int fd, std::string_view text) {

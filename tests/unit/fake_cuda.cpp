@@ -85,6 +85,7 @@ EXPORT int cuDeviceGetUuid(cu::Uuid *uuid, int) {
 }
 EXPORT int cuDevicePrimaryCtxRetain(void **context, int) {
   *context = &state;
+  ++state.contexts;
   return 0;
 }
 EXPORT int cuDevicePrimaryCtxRelease_v2(int) { return 0; }

@@ -38,7 +38,7 @@ struct FakeCuda {
   std::vector<FakeLaunch> launches;
   std::vector<FakeTensorMap> maps;
   std::map<int, int> functionAttributes; ///< as set
-  int graphs = 0, graphLaunches = 0, memsets = 0;
+  int graphs = 0, graphLaunches = 0, memsets = 0, contexts = 0;
 };
 
 /// The state of the fake driver behind a library path that openDriver() has opened.

@@ -246,6 +246,7 @@ TEST_F(SessionTest, EqualCodeIsTimedOnce) {
   for (const TrialRow &row : r.rows)
     shared += row.reason.find("same code") != std::string::npos;
   EXPECT_EQ(shared, 4u);
+  EXPECT_THAT(r.rows[1].reason, HasSubstr("occupancy without effect"));
 }
 
 TEST_F(SessionTest, InterruptKeepsWhatIsMeasured) {

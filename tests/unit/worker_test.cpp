@@ -15,22 +15,57 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Speaks the protocol; what it does with a trial is the artifact's name. Each start adds a line to `starts`.
-constexpr std::string_view script = R"(#!/bin/sh
-echo start >> "$(dirname "$0")/starts"
-ok='{"ok":true,"status":"ok","reason":"","samples":[0.001,0.001,0.001],"clocks":{},"sticky":false}'
-while read -r line; do
-  case "$line" in
-    *'"op":"hello"'*) echo '{"ok":true,"protocol":1,"gpu":{}}' ;;
-    *'"op":"trial"'*'"name":"die"'*'"golden":false'*) echo 'a fault' >&2; kill -SEGV $$ ;;
-    *'"op":"trial"'*'"name":"hang"'*'"golden":false'*) sleep 100 ;;
-    *'"op":"trial"'*'"name":"garble"'*'"golden":false'*) echo 'no JSON' ;;
-    *'"op":"trial"'*'"name":"sticky"'*'"golden":false'*)
-      echo '{"ok":true,"status":"faulted","reason":"illegal address","samples":[],"clocks":{},"sticky":true}' ;;
-    *'"op":"trial"'*) echo "$ok" ;;
-    *) echo '{"ok":true}' ;;
-  esac
-done
+/// Speaks the protocol; what it does with a configuration is the artifact's name, whose time is the last number in it.
+/// Each start adds a line to `starts`, each race its size to `races`.
+constexpr std::string_view script = R"(#!/usr/bin/env python3
+import json, os, signal, sys, time
+folder = os.path.dirname(os.path.abspath(sys.argv[0]))
+open(folder + "/starts", "a").write("start\n")
+held = {}
+def good(samples):
+    return {"ok": True, "status": "ok", "reason": "", "samples": samples, "clocks": {"cool": True}, "sticky": False}
+def fault():
+    return {"ok": True, "status": "faulted", "reason": "illegal address", "samples": [], "clocks": {}, "sticky": True}
+def misbehave(name):
+    if name == "die":
+        sys.stderr.write("a fault"); sys.stderr.flush(); os.kill(os.getpid(), signal.SIGSEGV)
+    if name == "hang":
+        time.sleep(100)
+    if name == "garble":
+        print("no JSON", flush=True)
+        return True
+def answer(r):
+    if r["op"] == "hello":
+        return {"ok": True, "protocol": 2, "gpu": {}}
+    if r["op"] == "load":
+        name = r["artifact"]["name"]
+        if not r["golden"] and misbehave(name):
+            return None
+        if name == "sticky" and not r["golden"]:
+            return fault()
+        held[r["id"]] = name
+        return good([])
+    if r["op"] == "unload":
+        for i in r["ids"]:
+            held.pop(i)
+        return {"ok": True}
+    if r["op"] == "time":
+        names = [held[i] for i in r["ids"]]
+        open(folder + "/races", "a").write(f"{len(names)}\n")
+        for name in names:
+            if name.startswith("late ") and misbehave(name[5:]):
+                return None
+        if "late sticky" in names:
+            lost = dict(fault(), status="died", reason="another")
+            return {"ok": True, "sticky": True, "results": [fault() if n == "late sticky" else lost for n in names]}
+        times = {"late zero": [0.0], "late none": []}
+        results = [good(times[n] if n in times else [float(n.split()[-1]) * 1e-3] * 9) for n in names]
+        return {"ok": True, "sticky": False, "results": results}
+    return {"ok": True}
+for line in sys.stdin:
+    a = answer(json.loads(line))
+    if a is not None:
+        print(json.dumps(a), flush=True)
 )";
 
 /// The kernel is real; its code is a name that tells the worker what to do.
@@ -49,7 +84,7 @@ public:
   Result<Artifact> compile(const Prepared &p) override {
     Artifact a = driver::plan(*p.source, *p.program);
     int64_t tn = std::get<int64_t>(p.program->parameters.at("TN"));
-    a.name = names.contains(tn) ? names[tn] : "good";
+    a.name = names.contains(tn) ? names[tn] : fmt::format("good {}", tn);
     a.binaries = {fmt::format("code of {}", tn)};
     return a;
   }
@@ -64,8 +99,8 @@ protected:
 
   void SetUp() override {
     fs::create_directories(folder);
-    ASSERT_TRUE(writeFile(folder / "worker.sh", script).has_value());
-    fs::permissions(folder / "worker.sh", fs::perms::owner_all);
+    ASSERT_TRUE(writeFile(folder / "worker.py", script).has_value());
+    fs::permissions(folder / "worker.py", fs::perms::owner_all);
     ASSERT_TRUE(writeFile(folder / "k.tile", R"(
 kernel k<TN: int = 32 in {32, 64, 128, 256, 512}>(a: in f32[N], c: out f32[N])
 grid (cdiv(N, TN))
@@ -88,11 +123,13 @@ grid (cdiv(N, TN))
     device.multiprocessors = 132;
     EvaluatorOptions options;
     options.trialTimeoutSeconds = 0.5;
-    options.workerPath = (folder / "worker.sh").string();
+    options.workerPath = (folder / "worker.py").string();
     auto evaluator = gpuEvaluator(recipe, builder, device, arch, options);
     Cache cache = std::move(*Cache::inMemory());
     SessionOptions session;
     session.jobs = 1;
+    if (!toCache.empty())
+      cache = std::move(*Cache::open(toCache));
     auto r = tuneProblem(recipe, builder, *evaluator, cache, arch, typicalMachine(arch), *parseValues("N=1000"), {},
                          session);
     EXPECT_TRUE(r.has_value()) << (r ? "" : r.error().message);
@@ -100,8 +137,12 @@ grid (cdiv(N, TN))
     if (r)
       for (const TrialRow &row : r->rows)
         rows[std::get<int64_t>(row.configuration.parameters.at("TN"))] = row;
+    winner = r && r->winner ? std::get<int64_t>(r->rows[*r->winner].configuration.parameters.at("TN")) : 0;
     return rows;
   }
+  int64_t winner = 0;
+  fs::path toCache;
+  std::string races() const { return *readFile(folder / "races"); }
   long starts() const { return std::ranges::count(*readFile(folder / "starts"), '\n'); }
 };
 
@@ -119,6 +160,43 @@ TEST_F(WorkerTest, OneTrialIsTheCostOfAFault) {
   EXPECT_EQ(starts(), 4) << "one worker at first, one after each failure";
 }
 
+TEST_F(WorkerTest, OneTrialIsTheCostOfAFaultInARace) {
+  builder.names = {{64, "late die"}, {128, "late hang"}, {256, "late sticky"}};
+  auto rows = tuneAll();
+  ASSERT_EQ(rows.size(), 5u);
+  EXPECT_EQ(rows[32].status, TrialStatus::Ok) << rows[32].reason;
+  EXPECT_EQ(rows[64].status, TrialStatus::Died);
+  EXPECT_THAT(rows[64].reason, testing::AllOf(HasSubstr("signal 11"), HasSubstr("a fault")));
+  EXPECT_EQ(rows[128].status, TrialStatus::TimedOut);
+  EXPECT_EQ(rows[256].status, TrialStatus::Faulted);
+  EXPECT_EQ(rows[512].status, TrialStatus::Ok) << rows[512].reason;
+  EXPECT_EQ(winner, 32);
+}
+
+TEST_F(WorkerTest, WhoFaultsInARaceIsNotRunTwice) {
+  builder.names = {{128, "late sticky"}};
+  auto rows = tuneAll();
+  EXPECT_EQ(rows[128].status, TrialStatus::Faulted);
+  EXPECT_EQ(starts(), 2);
+  EXPECT_EQ(races(), "5\n4\n4\n4\n") << "all, the innocent again, finals, sustained";
+}
+
+TEST_F(WorkerTest, TimesThatAreNoneFailAlone) {
+  builder.names = {{64, "late zero"}, {256, "late none"}};
+  auto rows = tuneAll();
+  EXPECT_EQ(rows[64].status, TrialStatus::NoTime);
+  EXPECT_EQ(rows[256].status, TrialStatus::NoTime);
+  EXPECT_EQ(rows[512].status, TrialStatus::Ok);
+  EXPECT_EQ(winner, 32);
+  EXPECT_EQ(starts(), 1);
+}
+
+TEST_F(WorkerTest, TheFastestAreTimedTogetherOnceMore) {
+  auto rows = tuneAll();
+  EXPECT_EQ(races(), "5\n5\n5\n");
+  EXPECT_EQ(rows[32].sustained, 32e-3);
+}
+
 TEST_F(WorkerTest, AnAnswerThatIsNoneIsAFailure) {
   builder.names = {{64, "garble"}};
   auto rows = tuneAll();
@@ -134,12 +212,12 @@ TEST_F(WorkerTest, AllIsWellWithOneWorker) {
 }
 
 TEST_F(WorkerTest, AWorkerThatCannotStartIsSaid) {
-  ASSERT_TRUE(writeFile(folder / "worker.sh", "#!/bin/sh\necho broken >&2\nexit 3\n").has_value());
-  fs::permissions(folder / "worker.sh", fs::perms::owner_all);
+  ASSERT_TRUE(writeFile(folder / "worker.py", "#!/bin/sh\necho broken >&2\nexit 3\n").has_value());
+  fs::permissions(folder / "worker.py", fs::perms::owner_all);
   runtime::DeviceFacts device;
   device.major = 9;
   EvaluatorOptions options;
-  options.workerPath = (folder / "worker.sh").string();
+  options.workerPath = (folder / "worker.py").string();
   auto evaluator = gpuEvaluator(recipe, builder, device, arch, options);
   auto begun = evaluator->begin(*parseValues("N=10"), {}, {});
   ASSERT_FALSE(begun.has_value());
