@@ -37,8 +37,10 @@ def binary_kernel(dtype):
 
 def convert_kernel(source):
     targets = [t for t in {**FLOATS, **INTS, "bool": 8} if t != source]
-    outs = [f"o_{t}: out {t}[N]" for t in targets]
+    cut = [t for t in FLOATS if t != source and INTS.get(source, 0) < 64]  # 64-bit integers round to nearest only
+    outs = [f"o_{t}: out {t}[N]" for t in targets] + [f"z_{t}: out {t}[N]" for t in cut]
     stores = [f"    o_{t}.tiled(TN).store(i, v.to({t}))" for t in targets]
+    stores += [f"    z_{t}.tiled(TN).store(i, v.to({t}, rounding = rz))" for t in cut]
     return (f"kernel convert<TN: int = 512>(x: in {source}[N], {', '.join(outs)})\ngrid (cdiv(N, TN))\n{{\n"
             f"    let i = bid(0)\n    let v = x.tiled(TN).load(i)\n" + "\n".join(stores) + "\n}\n")
 
