@@ -81,19 +81,6 @@ private:
   bool isSigned;
 };
 
-/// Shifts by the width or more give 0, or the sign in every bit; LLVM leaves them open.
-Value shift(KernelLowering &k, Operation *op, Value x, Value amount) {
-  Type type = x.getType();
-  Value width = k.constant(type, int64_t(type.getIntOrFloatBitWidth()));
-  if (isa<arith::ShRSIOp>(op)) {
-    Value most = k.constant(type, int64_t(type.getIntOrFloatBitWidth()) - 1);
-    return LLVM::AShrOp::create(k.b, k.loc, x, LLVM::UMinOp::create(k.b, k.loc, amount, most));
-  }
-  Value shifted = isa<arith::ShLIOp>(op) ? LLVM::ShlOp::create(k.b, k.loc, x, amount).getResult()
-                                         : LLVM::LShrOp::create(k.b, k.loc, x, amount).getResult();
-  return k.select(k.compare(LLVM::ICmpPredicate::ult, amount, width), shifted, k.constant(type, 0));
-}
-
 /// Integer power by squaring, wrapping; a negative exponent leaves 1 and -1 powers of themselves and all else 0.
 Value integerPower(KernelLowering &k, Value base, Value exponent) {
   Type type = base.getType();
@@ -173,8 +160,6 @@ Value lowerElement(KernelLowering &k, Operation *op, Type type, ValueRange v) {
     APInt infinity = APFloat::getInf(floatType.getFloatSemantics()).bitcastToAPInt();
     return LLVM::FCmpOp::create(b, k.loc, LLVM::FCmpPredicate::oeq, magnitude, k.constantBits(floatType, infinity));
   }
-  if (isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op))
-    return shift(k, op, v[0], v[1]);
   if (isa<math::IPowIOp>(op))
     return integerPower(k, v[0], v[1]);
   if (isa<math::AbsIOp>(op)) {
