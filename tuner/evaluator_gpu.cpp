@@ -55,7 +55,7 @@ public:
 
   std::string policy() const override { return "cold"; }
   std::string verification() const override {
-    return fmt::format("executor, then every element, seed {}", options.seed);
+    return fmt::format("executor, then every element, seed {}, rules {}", options.seed, rulesId(recipe));
   }
   bool measures() const override { return true; }
 

@@ -26,7 +26,9 @@ public:
       : recipe(recipe), builder(builder), arch(arch), machine(typicalMachine(arch)), options(options) {}
 
   std::string policy() const override { return "model"; }
-  std::string verification() const override { return fmt::format("executor on check problems, seed {}", options.seed); }
+  std::string verification() const override {
+    return fmt::format("executor on check problems, seed {}, rules {}", options.seed, rulesId(recipe));
+  }
   bool measures() const override { return false; }
 
   Environment environment() const override {

@@ -1,6 +1,7 @@
 // Recipes from YAML. The only file that knows yaml-cpp: its exceptions end here.
 #include "tuner/recipe.h"
 #include "compiler/base/files.h"
+#include "compiler/base/hash.h"
 #include "compiler/base/text.h"
 #include <functional>
 #include <set>
@@ -260,6 +261,22 @@ Status parseRecipe(FileId file, SourceManager &sources, Diagnostics &diags, Reci
   if (size_t n = diags.errorCount() - before)
     return usageError("{} error{} in {}", n, n == 1 ? "" : "s", name);
   return {};
+}
+
+std::string rulesId(const Recipe &recipe) {
+  std::string text;
+  for (const Values &check : recipe.check)
+    text += fmt::format("check {}\n", toString(check));
+  for (const auto &[array, distribution] : recipe.inputs)
+    text += fmt::format("input {} {}\n", array, distribution);
+  for (const auto &[array, t] : recipe.tolerance) {
+    text += fmt::format("output {}", array);
+    for (const auto *bound : {&t.ulp, &t.rel, &t.abs, &t.terms, &t.scale})
+      text += fmt::format(" {}", *bound ? tilec::toString(**bound) : "-");
+    text += "\n";
+  }
+  constexpr size_t enoughDigits = 12;
+  return sha256(text).substr(0, enoughDigits);
 }
 
 Result<Recipe> loadRecipe(const std::string &given, SourceManager &sources, Diagnostics &diags) {

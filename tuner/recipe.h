@@ -63,6 +63,10 @@ struct Recipe {
   std::vector<Use> uses;
 };
 
+/// Short identity of what a recipe calls right and how it fills inputs: a result that was judged by other rules is
+/// none.
+std::string rulesId(const Recipe &recipe);
+
 /// Reads a recipe: a .yaml file, a folder with recipe.yaml (or with one .tile file), or a .tile file, which is a recipe
 /// without problems. Faults of the text go to `diags`. Errors: Usage.
 Result<Recipe> loadRecipe(const std::string &path, SourceManager &sources, Diagnostics &diags);

@@ -31,6 +31,20 @@ protected:
   std::string rendered() { return render(diags, sources, false); }
 };
 
+TEST_F(RecipeTest, RulesAreWhatDecidesOfRightAndWrong) {
+  auto id = [&](std::string_view more) {
+    auto r = load(fmt::format("kernel: k.tile\n{}", more));
+    EXPECT_TRUE(r.has_value()) << rendered();
+    return r ? rulesId(*r) : "";
+  };
+  std::string plain = id("tolerance: {c: {ulp: 2}}\n");
+  EXPECT_EQ(id("about: other words\nproblems: [{N: 5}]\ntolerance: {c: {ulp: 2}}\n"), plain);
+  EXPECT_NE(id("tolerance: {c: {ulp: 3}}\n"), plain);
+  EXPECT_NE(id("tolerance: {c: {rel: 2}}\n"), plain);
+  EXPECT_NE(id("tolerance: {c: {ulp: 2}}\ninputs: {a: \"uniform:0,1\"}\n"), plain);
+  EXPECT_NE(id("tolerance: {c: {ulp: 2}}\ncheck: [{N: 5}]\n"), plain);
+}
+
 TEST_F(RecipeTest, ReadsEveryKey) {
   auto r = load(R"(
 kernel: k.tile:twice
