@@ -1,7 +1,7 @@
 #include "cli/terminal.h"
+#include "compiler/base/env.h"
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -10,8 +10,7 @@ namespace tilec::cli {
 bool Terminal::isTerminal() const { return isatty(fileno(stream)) != 0; }
 
 void Terminal::setColor(std::string_view mode) {
-  const char *noColor = getenv("NO_COLOR");
-  colored = mode == "always" || (mode == "auto" && isTerminal() && !(noColor && *noColor));
+  colored = mode == "always" || (mode == "auto" && isTerminal() && !envFlag(Env::NO_COLOR));
 }
 
 int Terminal::width() const {
@@ -38,8 +37,8 @@ void Terminal::live(std::string_view text) {
     return;
   std::string line(text);
   size_t limit = size_t(std::max(20, width() - 1));
-  if (line.size() > limit)
-    line.resize(limit);
+  while (displayWidth(line) > limit)
+    line.pop_back();
   fprintf(stream, "\r\x1b[K%s", line.c_str());
   fflush(stream);
   liveShown = true;
