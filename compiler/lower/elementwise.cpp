@@ -119,9 +119,6 @@ Value lowerElement(KernelLowering &k, Operation *op, Type type, ValueRange v) {
   if (isa<from>(op))                                                                                                   \
     return to::create(b, k.loc, TypeRange(type), v, NamedAttribute(b.getStringAttr("fastmathFlags"), flags()))         \
         .getResult();
-#define CAST(from, to)                                                                                                 \
-  if (isa<from>(op))                                                                                                   \
-    return to::create(b, k.loc, TypeRange(type), v).getResult();
 #define INTRINSIC(from, name)                                                                                          \
   if (isa<from>(op))                                                                                                   \
     return k.intrinsic(name, type, v);
