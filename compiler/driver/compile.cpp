@@ -98,7 +98,7 @@ public:
     }
     module = mlir::parseSourceString<mlir::ModuleOp>(text, context.get());
     if (!module)
-      return withDetail(usageError("this is not a module of stage {}", info(stage).name));
+      return withDetail(usageError("it is no module"));
     clock.lap("parse");
     return fromModule(stage);
   }
@@ -118,6 +118,11 @@ private:
   bool wants(Stage stage) const { return std::ranges::find(options.dumps, stage) != options.dumps.end(); }
   bool done(Stage stage) const { return options.last <= stage; }
 
+  /// What a pass refused of the program: its first error, which has the place.
+  std::unexpected<Error> refused(std::string_view otherwise) const {
+    std::string first = errors.text().substr(0, errors.text().find('\n'));
+    return programError("{}", first.empty() ? fmt::format("kernel '{}' {}", name, otherwise) : first);
+  }
   std::unexpected<Error> withDetail(std::unexpected<Error> e) const {
     Error error = std::move(e.error());
     error.detail = errors.text();
@@ -141,7 +146,7 @@ private:
       TILEC_TRY(passed(mlir::succeeded(transforms::simplify(*module)), "simplification"));
       // What this pass refuses is the program's: a tile that no block could hold, elements that no access can move.
       if (mlir::failed(transforms::assignLayouts(*module)))
-        return withDetail(programError("kernel '{}' cannot be laid out for {}", name, arch.name));
+        return refused(fmt::format("cannot be laid out for {}", arch.name));
       clock.lap("layouts");
       return fromModule(Stage::layout);
     }
@@ -149,7 +154,7 @@ private:
       bool spelt = mlir::succeeded(gpu::splitReductions(*module)) && mlir::succeeded(gpu::lowerConversions(*module));
       TILEC_TRY(passed(spelt, "lowering to tgpu"));
       if (mlir::failed(gpu::allocateSharedMemory(*module, {.limit = arch.sharedPerBlock})))
-        return withDetail(programError("kernel '{}' does not fit the shared memory of {}", name, arch.name));
+        return refused(fmt::format("does not fit the shared memory of {}", arch.name));
       bool ordered = mlir::succeeded(gpu::insertBarriers(*module)) && mlir::succeeded(mlir::verify(*module));
       TILEC_TRY(passed(ordered, "lowering to tgpu"));
       clock.lap("tgpu");
@@ -312,7 +317,13 @@ Result<Compilation> compileStage(Stage from, const std::string &path, const std:
     pipeline.result.artifact.provenance.file = path;
     pipeline.result.artifact.provenance.sourceHash = sha256(text);
     pipeline.result.artifact.provenance.toolVersion = toolVersion();
-    TILEC_TRY(pipeline.fromText(from, text));
+    if (Status status = pipeline.fromText(from, text); !status) {
+      // A text that is not what its name says is wrong use, not a defect.
+      Error error = status.error();
+      error.kind = error.kind == ErrorKind::Internal ? ErrorKind::Usage : error.kind;
+      error.message = fmt::format("'{}' is no good {} text: {}", path, info(from).name, error.message);
+      return std::unexpected(std::move(error));
+    }
     return std::move(pipeline.result);
   };
   return isolated(work, options.timeoutSeconds, fmt::format("'{}' for {}", path, arch.compiledAs),

@@ -5,6 +5,7 @@
 #include "compiler/layout/linear_layout.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
+#include <unordered_map>
 
 namespace tilec::lower {
 
@@ -20,6 +21,10 @@ using Registers = llvm::SmallVector<Value>;
 struct ArrayValue {
   Value base; ///< !llvm.ptr<1>
   llvm::SmallVector<Value> extents, strides;
+};
+
+struct HashValue {
+  size_t operator()(Value value) const { return mlir::hash_value(value); }
 };
 
 class KernelLowering {
@@ -106,8 +111,10 @@ public:
   Value lane, warp, thread; ///< i32
   bool vectors = true;      ///< which version of the body is being lowered
   bool contract = false;    ///< the kernel permits fusing a product with a sum
-  llvm::DenseMap<Value, Registers> values;
-  llvm::DenseMap<Value, ArrayValue> arrays;
+  /// References to what a map holds stay good while it grows: lowering an op reads some entries and adds another.
+  template <typename T> using ValueMap = std::unordered_map<Value, T, HashValue>;
+  ValueMap<Registers> values;
+  ValueMap<ArrayValue> arrays;
 };
 
 /// Elements per access of a load or store along its unit axis, in the version with vectors.

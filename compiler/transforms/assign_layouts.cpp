@@ -350,8 +350,8 @@ LogicalResult Assignment::run() {
   solve();
   for (auto &[leader, list] : members)
     if (uint32_t held = layouts[leader].registers(); held > maxElementsPerThread)
-      return kernel.emitError() << "a tile of " << tileOf(leader).getNumElements() << " elements leaves " << held
-                                << " to each of " << warps * 32 << " threads; the most is " << maxElementsPerThread;
+      return kernel.emitError() << "a tile of this kernel needs " << held << " elements in each of " << warps * 32
+                                << " threads, and the most is " << maxElementsPerThread << ": take a smaller tile";
   apply();
   kernel->setAttr("tile.threads", Builder(kernel.getContext()).getI64IntegerAttr(warps * 32));
   return success();

@@ -1,6 +1,6 @@
 // RUN: %not %tilec-opt %s --layout=1 2>&1 | %FileCheck %s
 module {
-  // CHECK: error: a tile of 65536 elements leaves 2048 to each of 32 threads; the most is 1024
+  // CHECK: error: a tile of this kernel needs 2048 elements in each of 32 threads, and the most is 1024: take a smaller tile
   tile.kernel @large(%a: !tile.ptr<f32> {tile.name = "a", tile.kind = "array", tile.dtype = "f32", tile.mode = "in"},
                      %n: i32 {tile.name = "N", tile.kind = "symbol", tile.dtype = "i32"}) {
     %z = arith.constant 0 : i32
