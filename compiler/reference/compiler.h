@@ -63,7 +63,9 @@ public:
   /// How elements of a type are stored: the dtype's own encoding, or f64 for floats while widening.
   DType storage(mlir::Type type) const;
   void add(Step step) { steps->push_back(std::move(step)); }
-  void constant(size_t tile, std::vector<std::byte> contents) { program.constants.emplace_back(tile, contents); }
+  void constant(size_t tile, std::vector<std::byte> contents) {
+    program.constants.emplace_back(tile, std::move(contents));
+  }
   /// Registers a source of undefined values.
   Taint cause(FindingKind kind, mlir::Operation *op, std::string array = "");
   void needScratch(size_t bytes) { program.scratch = std::max(program.scratch, bytes); }
