@@ -40,9 +40,13 @@ double HostArray::value(int64_t index) const {
 }
 
 int64_t elementCount(std::span<const int64_t> extents) {
+  // An extent of 0 behind others that overflow still makes an empty array.
+  if (std::ranges::find(extents, 0) != extents.end())
+    return 0;
   int64_t count = 1;
   for (int64_t e : extents)
-    count *= e;
+    if (__builtin_mul_overflow(count, e, &count))
+      return INT64_MAX;
   return count;
 }
 
@@ -59,14 +63,16 @@ std::vector<int64_t> coordinates(int64_t index, std::span<const int64_t> extents
 Result<Footprint> footprint(DType dtype, std::span<const int64_t> extents, std::span<const int64_t> strides) {
   if (std::ranges::find(extents, 0) != extents.end())
     return Footprint{};
+  constexpr __int128 limit = INT64_MAX;
   __int128 lowest = 0, highest = 0;
   for (size_t i = 0; i < extents.size(); ++i) {
     __int128 reach = __int128(extents[i] - 1) * strides[i];
     (reach < 0 ? lowest : highest) += reach;
+    if (highest > limit || lowest < -limit)
+      return programError("an array takes more than 2^63 bytes");
   }
   int bits = info(dtype).bits;
   __int128 before = (-lowest * bits + 7) / 8, after = ((highest + 1) * bits + 7) / 8;
-  constexpr __int128 limit = INT64_MAX;
   if (before > limit || after > limit || before + after > limit)
     return programError("an array takes more than 2^63 bytes");
   return Footprint{uint64_t(before), uint64_t(after)};
@@ -97,7 +103,8 @@ bool isContiguous(std::span<const int64_t> extents, std::span<const int64_t> str
   for (size_t axis = extents.size(); axis-- > 0;) {
     if (extents[axis] > 1 && strides[axis] != wanted)
       return false;
-    wanted *= extents[axis];
+    if (__builtin_mul_overflow(wanted, extents[axis], &wanted))
+      wanted = INT64_MAX; // no array of this machine
   }
   return true;
 }

@@ -66,7 +66,7 @@ struct HostArray {
   double value(int64_t index) const;
 };
 
-/// Number of elements of an array of given extents.
+/// Number of elements of an array of given extents, none of them negative; INT64_MAX where 64 bits are too few.
 int64_t elementCount(std::span<const int64_t> extents);
 /// `[2, 3]` of the linear index in given extents.
 std::vector<int64_t> coordinates(int64_t index, std::span<const int64_t> extents);

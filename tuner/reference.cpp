@@ -15,7 +15,7 @@ using runtime::HostArray;
 int64_t HostProblem::elements() const {
   int64_t n = 0;
   for (const HostArray &a : arrays)
-    n += a.count();
+    n = std::min(INT64_MAX - n, a.count()) + n;
   return n;
 }
 
@@ -29,7 +29,7 @@ Result<ArrayPlan> arrayPlanFromJson(const Json &json) {
   auto dtype = parseDType(json.value("dtype", ""));
   std::string mode = json.value("mode", "");
   if (!dtype || !json.contains("extents") || !json.contains("strides"))
-    return internalError("a message describes no array: {}", json.dump());
+    return internalError("a message describes no array: {}", toText(json, -1));
   for (ArrayMode m : {ArrayMode::In, ArrayMode::Out, ArrayMode::InOut, ArrayMode::Scratch})
     if (mode == tilec::name(m))
       a.mode = m;
@@ -54,7 +54,8 @@ Result<HostArray> makeArray(const ArrayPlan &a, uint64_t seed, uint32_t number) 
 static std::vector<int64_t> rowMajor(const std::vector<int64_t> &extents) {
   std::vector<int64_t> strides(extents.size(), 1);
   for (size_t i = extents.size(); i-- > 1;)
-    strides[i - 1] = strides[i] * std::max<int64_t>(extents[i], 1);
+    if (__builtin_mul_overflow(strides[i], std::max<int64_t>(extents[i], 1), &strides[i - 1]))
+      strides[i - 1] = INT64_MAX; // of an array that no memory holds
   return strides;
 }
 
@@ -86,6 +87,29 @@ Result<std::vector<ArrayPlan>> planArrays(const Recipe &recipe, const Artifact &
   return arrays;
 }
 
+/// Refuses arrays that would not fit this machine: dense ones, and the strided copies that the executor works on.
+static Status fitsMemory(const std::vector<ArrayPlan> &arrays, const Values &problem) {
+  unsigned __int128 bytes = 0; // exact: extents are below 2^63, and arrays have few axes
+  bool exact = true;
+  for (const ArrayPlan &a : arrays) {
+    if (std::ranges::count(a.extents, 0))
+      continue;
+    unsigned __int128 bits = unsigned(info(a.dtype).bits);
+    for (int64_t extent : a.extents)
+      exact &= !__builtin_mul_overflow(bits, (unsigned __int128)(extent), &bits);
+    exact &= !__builtin_add_overflow(bytes, (bits + 7) / 8, &bytes);
+    if (!runtime::isContiguous(a.extents, a.strides)) {
+      auto strided = runtime::footprint(a.dtype, a.extents, a.strides);
+      bytes += strided ? strided->bytes() : uint64_t(1) << 63;
+    }
+  }
+  uint64_t memory = uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
+  if (exact && bytes <= memory / 2)
+    return {};
+  return usageError("the arrays of {} take {} MiB, more than half of this machine's memory of {} MiB",
+                    toString(problem), exact ? fmt::format("{}", bytes >> 20) : "over 2^107", memory >> 20);
+}
+
 Result<HostProblem> makeProblem(const Recipe &recipe, const Prepared &prepared, const Values &problem, uint64_t seed) {
   HostProblem p;
   p.plan = driver::plan(*prepared.source, *prepared.program);
@@ -97,13 +121,7 @@ Result<HostProblem> makeProblem(const Recipe &recipe, const Prepared &prepared, 
     p.env.residentBlocks = 1;
   }
   TILEC_ASSIGN(auto arrays, planArrays(recipe, p.plan, p.env));
-  uint64_t bytes = 0;
-  for (const ArrayPlan &a : arrays)
-    bytes += byteSize(a.dtype, uint64_t(runtime::elementCount(a.extents)));
-  uint64_t memory = uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
-  if (bytes > memory / 2)
-    return usageError("the arrays of {} take {} MiB, more than half of this machine's memory", toString(problem),
-                      bytes >> 20);
+  TILEC_TRY(fitsMemory(arrays, problem));
   std::map<std::string, std::vector<int64_t>> extents;
   for (const ArrayPlan &a : arrays)
     extents[a.name] = a.extents;

@@ -37,9 +37,9 @@ enum class Rounding : uint8_t { NearestEven, Zero, Down, Up };
 
 /// Value of a float encoding (exact: every format is a subset of f64).
 double decodeFloat(DType t, uint64_t bits);
-/// Rounds once, straight to the format. Overflow, NaN and zero follow semantics.md: f16, bf16, tf32, f32 go to infinity;
-/// fp8 and fp4 saturate; f8e8m0 rounds up unless Rounding::Zero is given. `saturate` clamps the others to their largest
-/// finite value.
+/// Rounds once, straight to the format. Overflow, NaN and zero follow semantics.md: f16, bf16, tf32, f32 go to
+/// infinity; fp8 and fp4 saturate; f8e8m0 rounds up unless Rounding::Zero is given. `saturate` clamps the others to
+/// their largest finite value.
 uint64_t encodeFloat(DType t, double value, Rounding rounding = Rounding::NearestEven, bool saturate = false);
 /// Integer to float with one rounding (an i64 does not go through f64).
 uint64_t encodeFloatFromInt(DType t, int64_t value, Rounding rounding = Rounding::NearestEven);
@@ -65,7 +65,10 @@ bool fitsInt(DType t, int64_t value);
 /// is); −0 and +0 are equal here.
 int64_t ulpDistance(DType t, uint64_t a, uint64_t b);
 
-/// Bytes that `count` contiguous elements take (fp4 packs two in a byte).
-inline uint64_t byteSize(DType t, uint64_t count) { return (count * uint64_t(info(t).bits) + 7) / 8; }
+/// Bytes that `count` contiguous elements take (fp4 packs two in a byte); the largest number where 64 bits are too few.
+inline uint64_t byteSize(DType t, uint64_t count) {
+  unsigned __int128 bytes = ((unsigned __int128)(count) * unsigned(info(t).bits) + 7) / 8;
+  return bytes > UINT64_MAX ? UINT64_MAX : uint64_t(bytes);
+}
 
 } // namespace tilec
