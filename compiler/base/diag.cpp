@@ -31,15 +31,17 @@ const DiagInfo *findDiag(std::string_view code) {
 }
 
 Diagnostic &Diagnostics::report(Diag diag, Span span, std::string message) {
-  for (const Diagnostic &known : list) {
-    bool samePlace = known.span.file == span.file && known.span.begin == span.begin && known.span.end == span.end;
-    if (known.diag == diag && samePlace && known.message == message) {
-      scratch = {diag, span, std::move(message), {}, ""};
-      return scratch;
-    }
-  }
-  if (info(diag).severity == Severity::Error)
+  Severity severity = info(diag).severity;
+  bool fresh = known.insert(fmt::format("{}:{}:{}:{}:{}", int(diag), span.file, span.begin, span.end, message)).second;
+  bool room = fresh && kept[{span.file, severity}] < mostOfAKind;
+  if (fresh && severity == Severity::Error)
     ++errors;
+  if (!room) {
+    dropped += fresh;
+    scratch = {diag, span, std::move(message), {}, ""};
+    return scratch;
+  }
+  ++kept[{span.file, severity}];
   return list.emplace_back(Diagnostic{diag, span, std::move(message), {}, ""});
 }
 
@@ -75,17 +77,17 @@ public:
     std::string_view hue = row.severity == Severity::Error ? red : yellow;
     place(diag.span);
     text += paint(fmt::format("{}[{}]:", severityName(row.severity), row.code), hue);
-    text += fmt::format(" {}\n", paint(diag.message, bold));
+    text += fmt::format(" {}\n", paint(shortenWords(diag.message), bold));
     quote(diag.span, hue);
     for (const DiagNote &note : diag.notes) {
       if (note.span)
         place(*note.span);
-      text += fmt::format("{} {}\n", paint("note:", cyan), note.message);
+      text += fmt::format("{} {}\n", paint("note:", cyan), shortenWords(note.message));
       if (note.span)
         quote(*note.span, cyan);
     }
     if (!diag.help.empty())
-      text += fmt::format("{} {}\n", paint("help:", green), diag.help);
+      text += fmt::format("{} {}\n", paint("help:", green), shortenWords(diag.help));
   }
 
   std::string text;
@@ -162,6 +164,8 @@ std::string render(const Diagnostics &diags, const SourceManager &sources, bool 
       renderer.text += '\n';
     renderer.add(*diag);
   }
+  if (size_t more = diags.leftOut())
+    renderer.text += fmt::format("\n… and {} more\n", more);
   return std::move(renderer.text);
 }
 
@@ -173,16 +177,16 @@ Json toJson(const Diagnostics &diags, const SourceManager &sources) {
     item["code"] = row.code;
     item["name"] = row.name;
     item["severity"] = severityName(row.severity);
-    item["message"] = validUtf8(diag->message);
+    item["message"] = validUtf8(shortenWords(diag->message));
     item.update(placeToJson(diag->span, sources));
     item["notes"] = Json::array();
     for (const DiagNote &note : diag->notes) {
       Json entry = note.span ? placeToJson(*note.span, sources) : Json::object();
-      entry["message"] = validUtf8(note.message);
+      entry["message"] = validUtf8(shortenWords(note.message));
       item["notes"].push_back(std::move(entry));
     }
     if (!diag->help.empty())
-      item["help"] = validUtf8(diag->help);
+      item["help"] = validUtf8(shortenWords(diag->help));
     list.push_back(std::move(item));
   }
   return list;

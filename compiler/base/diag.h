@@ -2,9 +2,11 @@
 // Diagnostics as values. Codes, severities and explanations stand in diag_codes.def, one row a code.
 #include "compiler/base/json.h"
 #include "compiler/base/source.h"
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 namespace tilec {
@@ -19,8 +21,8 @@ enum class Diag : uint16_t {
 /// What the table says of a code.
 struct DiagInfo {
   Diag diag;
-  std::string_view name;        ///< CamelCase name of the row
-  std::string_view code;        ///< what users see, such as E0201
+  std::string_view name; ///< CamelCase name of the row
+  std::string_view code; ///< what users see, such as E0201
   Severity severity;
   std::string_view title;       ///< a few words
   std::string_view explanation; ///< what `tilec explain CODE` prints, with an example and its mend
@@ -44,19 +46,28 @@ struct Diagnostic {
   std::string help; ///< the mend, may be empty
 };
 
-/// Collects the diagnostics of one run. Identical reports (code, place, text) are kept once.
+/// Collects the diagnostics of one run. Identical reports (code, place, text) are kept once, and of one file the first
+/// hundred errors and the first hundred warnings: the rest is counted.
 class Diagnostics {
 public:
+  static constexpr size_t mostOfAKind = 100;
+
   /// Adds a diagnostic and returns it for notes and help; the reference is good until the next report.
   Diagnostic &report(Diag diag, Span span, std::string message);
   bool hasErrors() const { return errors != 0; }
   size_t errorCount() const { return errors; }
   const std::vector<Diagnostic> &all() const { return list; }
+  /// Reports that were counted only.
+  size_t leftOut() const { return dropped; }
+  /// Whether another report is as good as none: texts that are dear to make need not be made.
+  bool crowded() const { return errors >= mostOfAKind; }
 
 private:
   std::vector<Diagnostic> list;
-  size_t errors = 0;
-  Diagnostic scratch; ///< stands in for a duplicate
+  std::unordered_set<std::string> known; ///< code, place and text of every report
+  std::map<std::pair<FileId, Severity>, size_t> kept;
+  size_t errors = 0, dropped = 0;
+  Diagnostic scratch; ///< stands in for a report that is not kept
 };
 
 /// `file:line:column: error[E0201]: …`, the source line with a caret run, notes and help. Ordered by place.

@@ -90,11 +90,31 @@ Status writeFile(const fs::path &path, std::string_view bytes) {
   return written;
 }
 
+/// For a user without a home: a folder of their own among temporary files. One that another user made first is not
+/// trusted, so the next name is tried.
+static fs::path temporaryHome() {
+  std::error_code ignored;
+  fs::path temporary = fs::temp_directory_path(ignored);
+  if (temporary.empty())
+    temporary = "/tmp";
+  fs::path home;
+  for (int serial = 0; serial < 100; ++serial) {
+    home = temporary / (serial ? fmt::format("tilec-{}-{}", ::getuid(), serial) : fmt::format("tilec-{}", ::getuid()));
+    struct stat status{};
+    ::mkdir(home.c_str(), 0700);
+    if (::lstat(home.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::getuid() &&
+        (status.st_mode & 022) == 0)
+      break;
+  }
+  return home;
+}
+
 /// The XDG rules: a relative value is invalid and ignored.
 static fs::path standardDir(Env variable, const char *underHome) {
   if (auto dir = envPath(variable); dir && dir->is_absolute())
     return *dir / "tilec";
-  return envPath(Env::HOME).value_or("/") / underHome / "tilec";
+  auto home = envPath(Env::HOME);
+  return (home && home->is_absolute() ? *home : temporaryHome()) / underHome / "tilec";
 }
 
 fs::path cacheDir() {

@@ -27,4 +27,8 @@ Result<Json> parseJson(std::string_view text, std::string_view what) {
   }
 }
 
+std::string toText(const Json &json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 } // namespace tilec

@@ -32,6 +32,11 @@ static std::string lowered(std::string_view text) {
 }
 
 std::string nearest(std::string_view name, std::span<const std::string> candidates) {
+  // The work must stay small, whatever a program holds: nobody mends a name of 65 letters by a suggestion.
+  constexpr size_t longest = 64, most = 2000;
+  if (name.size() > longest)
+    return "";
+  candidates = candidates.first(std::min(most, candidates.size()));
   // A third of the letters may differ, so that short names do not attract everything; case is free.
   std::string wanted = lowered(name);
   size_t best = std::max<size_t>(1, name.size() / 3) + 1;
@@ -106,6 +111,26 @@ std::string groupDigits(uint64_t value) {
   for (size_t i = digits.size(); i > 3;)
     digits.insert(i -= 3, ",");
   return digits;
+}
+
+std::string shortenWords(std::string_view text) {
+  constexpr size_t most = 64, head = 40, tail = 12;
+  auto isWord = [](char c) { return std::isalnum(uint8_t(c)) || c == '_'; };
+  std::string result;
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i;
+    while (end < text.size() && isWord(text[end]))
+      ++end;
+    std::string_view word = text.substr(i, end - i);
+    if (word.size() > most)
+      result += fmt::format("{}…{}", word.substr(0, head), word.substr(word.size() - tail));
+    else
+      result += word;
+    i = end;
+    while (i < text.size() && !isWord(text[i]))
+      result += text[i++];
+  }
+  return result;
 }
 
 std::string validUtf8(std::string_view text) {

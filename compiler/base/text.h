@@ -21,6 +21,8 @@ std::string_view trim(std::string_view text);
 std::string shellQuote(std::string_view text);
 /// 1234567 → "1,234,567".
 std::string groupDigits(uint64_t value);
+/// The text with each word of over 64 letters cut to its ends, so that a name of a megabyte makes no message of one.
+std::string shortenWords(std::string_view text);
 /// Bytes of the well-formed UTF-8 code point that text starts with; 0 when there is none.
 size_t utf8Length(std::string_view text);
 /// The text with each byte that is no UTF-8 replaced by U+FFFD; JSON takes nothing else.

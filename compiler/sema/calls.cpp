@@ -57,7 +57,7 @@ Value Checker::callExpr(const CallExpr &e, bool wanted) {
   if (names.hasImports)
     return Value::error();
   return fail(Diag::UnknownFunction, e.callee.span, fmt::format("there is no function '{}'", name),
-              suggest(name, visibleFns()));
+              diags.crowded() ? "" : suggest(name, visibleFns()));
 }
 
 /// `target.has(FEATURE)`: the names are those of the table of features, which grows with the architectures.

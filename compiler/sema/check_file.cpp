@@ -129,7 +129,9 @@ private:
         .report(Diag::UnknownName, span,
                 isFn ? fmt::format("'{}' is a function, not a value", text)
                      : fmt::format("there is no name '{}' here", text))
-        .help = isFn ? fmt::format("call it, as in '{}(…)'", text) : suggest(text, values);
+        .help = isFn              ? fmt::format("call it, as in '{}(…)'", text)
+                : diags.crowded() ? ""
+                                  : suggest(text, values);
   }
 
   void call(const CallExpr &e) {
@@ -144,9 +146,10 @@ private:
     bool known = e.receiver || names.fns.contains(callee) || std::ranges::find(fns, callee) != fns.end() ||
                  findBuiltin(callee) >= 0;
     if (!known && !names.hasImports) {
-      std::vector<std::string> all = fns;
-      for (const auto &[text, decl] : names.fns)
-        all.push_back(text);
+      std::vector<std::string> all = diags.crowded() ? std::vector<std::string>() : fns;
+      if (!diags.crowded())
+        for (const auto &[text, decl] : names.fns)
+          all.push_back(text);
       for (const BuiltinInfo &row : allBuiltins())
         all.emplace_back(row.name);
       diags.report(Diag::UnknownFunction, e.callee.span, fmt::format("there is no function '{}'", callee)).help =

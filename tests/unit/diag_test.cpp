@@ -44,6 +44,20 @@ TEST(Diag, Duplicates) {
   EXPECT_EQ(diags.all()[0].help, "first");
 }
 
+TEST(Diag, OfManyErrorsTheFirstAreKept) {
+  SourceManager sources;
+  FileId file = sources.add("x.tile", std::string(1000, ' '));
+  Diagnostics diags;
+  for (uint32_t i = 0; i < 250; ++i)
+    diags.report(Diag::UnknownName, {file, i, i + 1}, "no such name").help = "a mend";
+  diags.report(Diag::UnknownName, {file, 249, 250}, "no such name"); // known, though it was not kept
+  EXPECT_EQ(diags.errorCount(), 250u);
+  EXPECT_EQ(diags.all().size(), Diagnostics::mostOfAKind);
+  EXPECT_EQ(diags.leftOut(), 150u);
+  EXPECT_TRUE(diags.crowded());
+  EXPECT_TRUE(render(diags, sources, false).ends_with("\n… and 150 more\n"));
+}
+
 TEST(Diag, RendersSnippetNotesAndHelp) {
   SourceManager sources;
   FileId file = sources.add("k.tile", "tile kernel f() {\n\tx = yy + 1\n}\n");

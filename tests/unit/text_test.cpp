@@ -57,6 +57,13 @@ TEST(Text, GroupDigits) {
   EXPECT_EQ(groupDigits(UINT64_MAX), "18,446,744,073,709,551,615");
 }
 
+TEST(Text, ShortenWords) {
+  EXPECT_EQ(shortenWords("there is no 'x' here"), "there is no 'x' here");
+  EXPECT_EQ(shortenWords("'" + std::string(64, 'a') + "'"), "'" + std::string(64, 'a') + "'");
+  EXPECT_EQ(shortenWords("'" + std::string(500, 'a') + "b' is long"),
+            "'" + std::string(40, 'a') + "…" + std::string(11, 'a') + "b' is long");
+}
+
 TEST(Text, ValidUtf8) {
   EXPECT_EQ(validUtf8("añ€😀"), "añ€😀");
   EXPECT_EQ(validUtf8("a\xFF"), "a\uFFFD");
@@ -71,6 +78,8 @@ TEST(Hash, KnownDigests) {
   EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
+
+TEST(JsonText, TakesAnyBytes) { EXPECT_EQ(toText(Json{{"file", "a\xff"}}, -1), "{\"file\":\"a\uFFFD\"}"); }
 
 TEST(JsonText, ErrorsHaveAPlace) {
   auto good = parseJson(R"({"b": 1, "a": [true]})", "x.json");
@@ -138,6 +147,10 @@ TEST_F(Files, StandardFolders) {
   EXPECT_EQ(cacheDir(), "/h/.cache/tilec");
   ::setenv("TILEC_CACHE_DIR", "/t", 1);
   EXPECT_EQ(cacheDir(), "/t");
+  ::unsetenv("TILEC_CACHE_DIR");
+  ::unsetenv("HOME");
+  EXPECT_NE(cacheDir().string().find(fmt::format("/tilec-{}", ::getuid())), std::string::npos);
+  ::setenv("HOME", "/h", 1);
 }
 
 TEST(Environment, EmptyIsUnset) {
