@@ -22,8 +22,8 @@ public:
     }
     TILEC_ASSIGN(auto defines, parseDefines(kernelOptions.defines));
     TILEC_ASSIGN(auto hints, parseHints(kernelOptions.hints));
-    bool failed = false;
-    size_t kernels = 0;
+    bool failed = false, recipeFailed = false;
+    size_t kernels = 0, leftOut = 0;
     Json all = Json::array();
     for (const Target &target : targets) {
       TILEC_ASSIGN(auto source, driver::openSource(target.path));
@@ -45,18 +45,40 @@ public:
           ++kernels;
         }
       }
+      if (!source->diags.hasErrors() && target.recipe) {
+        TILEC_ASSIGN(bool good, checkRecipe(context, *source, target, all));
+        recipeFailed |= !good;
+      }
+      leftOut += source->diags.leftOut();
       if (context.json)
         for (const Json &d : toJson(source->diags, source->sources))
           all.push_back(d);
       else
-        printDiagnostics(context, *source);
+        context.err.print(render(source->diags, source->sources, context.err.color()));
       failed |= source->diags.hasErrors();
     }
     if (context.json)
-      context.out.print(Json{{"schema", "tilec.diagnostics.1"}, {"diagnostics", all}}.dump(2) + "\n");
-    else if (!failed)
+      context.out.print(toText(Json{{"schema", "tilec.diagnostics.1"}, {"diagnostics", all}, {"left_out", leftOut}}) +
+                        "\n");
+    else if (!failed && !recipeFailed)
       context.err.print(fmt::format("{} kernel{} checked, no errors\n", kernels, kernels == 1 ? "" : "s"));
-    return failed ? exitCode(ErrorKind::Program) : 0;
+    return failed ? exitCode(ErrorKind::Program) : recipeFailed ? exitCode(ErrorKind::Usage) : 0;
+  }
+
+private:
+  /// Holds a recipe against its kernel; whether it has no faults. Those are configuration, not program.
+  static Result<bool> checkRecipe(Context &context, driver::Source &source, const Target &target, Json &all) {
+    Result<sema::KernelInterface> interface = driver::describe(source, target.kernel);
+    if (!interface)
+      return source.diags.hasErrors() ? Result<bool>(true) : std::unexpected(interface.error());
+    Diagnostics diags;
+    bool good = tuner::checkRecipe(*target.recipe, *interface, diags).has_value();
+    if (!context.json)
+      context.err.print(render(diags, *target.recipeText, context.err.color()));
+    else
+      for (const Json &d : toJson(diags, *target.recipeText))
+        all.push_back(d);
+    return good;
   }
 };
 

@@ -2,7 +2,9 @@
 #include "compiler/base/text.h"
 #include "runtime/device.h"
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <fstream>
 
 namespace tilec::cli {
 
@@ -10,23 +12,45 @@ namespace fs = std::filesystem;
 
 void KernelOptions::addRows(std::vector<OptionRow> &rows) {
   rows.push_back({"--kernel", "NAME", "the kernel, where a file has several", &kernel});
-  rows.push_back({"-D,--define", "NAME=VALUE", "give a parameter, extent or scalar a value (repeatable)", &defines});
+  rows.push_back({"-D,--define", "NAME=VALUE",
+                  "give a parameter, extent or scalar a value; several with commas (repeatable)", &defines});
   rows.push_back({"--hint", "NAME=VALUE", "set a hint: occupancy=2, a.load.latency=4 (repeatable)", &hints});
   rows.push_back({"--arch", "ARCH", "architecture, such as sm_90; the first GPU's by default", &arch});
 }
 
 static Result<Target> fromRecipe(Context &context, const std::string &path) {
-  SourceManager sources;
+  auto sources = std::make_shared<SourceManager>();
   Diagnostics diags;
-  auto recipe = tuner::loadRecipe(path, sources, diags);
-  context.err.print(render(diags, sources, context.err.color()));
+  auto recipe = tuner::loadRecipe(path, *sources, diags);
+  context.err.print(render(diags, *sources, context.err.color()));
   if (!recipe)
     return std::unexpected(recipe.error());
   if (diags.hasErrors())
     return usageError("recipe '{}' has errors", path);
-  Target t{recipe->kernelFile, recipe->kernel, std::nullopt};
+  Target t{recipe->kernelFile, recipe->kernel, std::nullopt, std::move(sources)};
   t.recipe = std::move(*recipe);
   return t;
+}
+
+/// Refuses files that are no programs by name or by their first bytes, before the lexer makes noise of them.
+static Status requireProgram(const std::string &path) {
+  constexpr std::string_view help = "a program of the tile language is a .tile file";
+  const driver::StageInfo *stage = driver::stageOfFile(path);
+  if (!stage && path.ends_with(".json"))
+    return withHelp(usageError("'{}' is JSON, not a program", path), std::string(help));
+  if (stage)
+    return withHelp(usageError("'{}' holds the stage {} of a compiled kernel, not a program", path, stage->name),
+                    stage->isInput                         ? "`tilec build` goes on from it"
+                    : stage->stage == driver::Stage::cubin ? "`tilec inspect` describes it"
+                                                           : std::string(help));
+  if (path == "-")
+    return {};
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 4096> head{};
+  file.read(head.data(), head.size());
+  if (std::string_view(head.data(), size_t(file.gcount())).find('\0') != std::string_view::npos)
+    return withHelp(usageError("'{}' is a binary file, not a program", path), std::string(help));
+  return {};
 }
 
 /// The recipes in a folder; a folder of one recipe is that recipe.
@@ -59,7 +83,8 @@ Result<std::vector<Target>> resolveTargets(Context &context, const std::vector<s
       TILEC_ASSIGN(Target t, fromRecipe(context, path));
       targets.push_back(std::move(t));
     } else {
-      targets.push_back({path, "", std::nullopt});
+      TILEC_TRY(requireProgram(path));
+      targets.push_back({path, "", std::nullopt, nullptr});
     }
   }
   return targets;
@@ -122,8 +147,7 @@ Result<const Arch *> pickArch(const std::string &name) {
       const runtime::DeviceFacts &d = devices->front();
       if (const Arch *arch = archForCapability(d.major, d.minor))
         return arch;
-      return usageError("tilec does not know the architecture of '{}' (capability {}.{})", d.name, d.major,
-                        d.minor);
+      return usageError("tilec does not know the architecture of '{}' (capability {}.{})", d.name, d.major, d.minor);
     }
     return withHelp(usageError("no --arch given, and no GPU to take it from"),
                     fmt::format("give --arch: {}", join(known, ", ")));
@@ -134,25 +158,31 @@ Result<const Arch *> pickArch(const std::string &name) {
 Result<SortedDefines> sortDefines(const sema::KernelInterface &interface, const tuner::Values &defines) {
   SortedDefines sorted;
   for (const auto &[name, value] : defines) {
-    std::vector<std::string> known;
-    bool parameter = false;
-    for (const sema::ParamDecl &p : interface.params) {
-      known.push_back(p.name);
-      parameter |= p.name == name;
-    }
-    for (const ScalarSpec &s : interface.scalars)
-      known.push_back(s.name);
-    known.insert(known.end(), interface.symbols.begin(), interface.symbols.end());
-    if (std::ranges::find(known, name) == known.end())
-      return withHelp(usageError("kernel '{}' has no parameter, extent or scalar '{}'", interface.name, name),
-                      suggest(name, known));
+    bool parameter = std::ranges::find(interface.params, name, &sema::ParamDecl::name) != interface.params.end();
+    if (!parameter)
+      TILEC_TRY(tuner::checkValue(name, value, defines, interface));
     (parameter ? sorted.parameters : sorted.problem).emplace(name, value);
   }
   return sorted;
 }
 
+Status keepInputs(const std::string &output, const std::vector<std::string> &inputs) {
+  std::error_code ignored;
+  for (const std::string &input : inputs)
+    if (output != "-" && fs::equivalent(output, input, ignored))
+      return withHelp(usageError("'{}' is read by this command and would be overwritten", output),
+                      "name another file to write to");
+  return {};
+}
+
 bool printDiagnostics(Context &context, const driver::Source &source) {
-  context.err.print(render(source.diags, source.sources, context.err.color()));
+  if (context.json && source.diags.hasErrors())
+    context.out.print(toText(Json{{"schema", "tilec.diagnostics.1"},
+                                  {"diagnostics", toJson(source.diags, source.sources)},
+                                  {"left_out", source.diags.leftOut()}}) +
+                      "\n");
+  else
+    context.err.print(render(source.diags, source.sources, context.err.color()));
   return source.diags.hasErrors();
 }
 

@@ -18,6 +18,7 @@ struct Target {
   std::string path;   ///< of the .tile file
   std::string kernel; ///< empty: the only one of the file
   std::optional<tuner::Recipe> recipe;
+  std::shared_ptr<SourceManager> recipeText; ///< what places in the recipe refer to
 };
 
 /// A .tile file, a recipe (a folder or its .yaml), a folder of recipes, or nothing: the recipes of the current folder.
@@ -36,13 +37,18 @@ Result<std::map<std::string, int64_t>> parseHints(const std::vector<std::string>
 Result<const Arch *> pickArch(const std::string &name);
 
 /// Values given by -D sorted by what they are: parameters define, the rest (extents, scalars, strides) is the problem.
-/// Error (Usage): a name the kernel does not have, with the nearest.
+/// Errors (Usage): a name the kernel does not have, with the nearest; an extent or scalar of the wrong kind. Parameters
+/// are held against their kinds and domains when the kernel is instantiated.
 struct SortedDefines {
   tuner::Values parameters, problem;
 };
 Result<SortedDefines> sortDefines(const sema::KernelInterface &interface, const tuner::Values &defines);
 
-/// Prints what was reported about a source and returns whether there were errors.
+/// Refuses to write over what is read: `output` against the files that the command reads. Error (Usage).
+Status keepInputs(const std::string &output, const std::vector<std::string> &inputs);
+
+/// Prints what was reported about a source (faults as JSON where that was asked for) and returns whether there were
+/// errors.
 bool printDiagnostics(Context &context, const driver::Source &source);
 
 } // namespace tilec::cli

@@ -81,7 +81,17 @@ Status parseTolerances(const sema::KernelInterface &interface, const std::vector
       std::string kind = part.substr(0, colon);
       if (!value || (kind != "ulp" && kind != "rel" && kind != "abs"))
         return withHelp(usageError("'{}' is no tolerance", part), "tolerances are exact, ulp:N, rel:X and abs:X");
-      (kind == "ulp" ? tolerance.ulp : kind == "rel" ? tolerance.rel : tolerance.abs) = *value;
+      std::vector<std::string> known = tuner::problemNames(interface);
+      for (const std::string &symbol : symbols(*value))
+        if (std::ranges::find(known, symbol) == known.end())
+          return withHelp(usageError("'{}' in tolerance '{}' is no extent, scalar or parameter of kernel '{}'", symbol,
+                                     part, interface.name),
+                          suggest(symbol, known));
+      tuner::Tolerance alone;
+      alone.abs = *value;
+      if (symbols(*value).empty())
+        TILEC_TRY(tuner::evaluate(alone, {}));
+      (kind == "ulp" ? tolerance.ulp : kind == "rel" ? tolerance.rel : tolerance.abs) = std::move(*value);
     }
     tolerances[found.first->name] = tolerance;
   }
@@ -93,17 +103,15 @@ Status bindFromFiles(const sema::KernelInterface &interface, const std::vector<I
   for (const InputSpec &input : inputs) {
     if (!input.distribution.ends_with(".npy") || input.offset != 0)
       continue;
-    size_t index = size_t(std::ranges::find(interface.arrays, input.array, &ArraySpec::name) - interface.arrays.begin());
+    size_t index =
+        size_t(std::ranges::find(interface.arrays, input.array, &ArraySpec::name) - interface.arrays.begin());
     const ArraySpec &array = interface.arrays[index];
     TILEC_ASSIGN(runtime::NpyFile file, runtime::readNpy(input.distribution));
-    LaunchEnv env{parameters, "", {}, {}};
-    // A dtype parameter that is not given takes its default.
-    for (const sema::ParamDecl &p : interface.params)
-      if (p.kind == sema::ParamKind::DType && p.otherwise && !env.values.contains(p.name))
-        if (auto value = evaluate(*p.otherwise, env))
-          env.values.emplace(p.name, *value);
-    TILEC_ASSIGN(LaunchValue dtype, evaluate(interface.arrayDTypes[index], env));
-    TILEC_ASSIGN(std::vector<int64_t> extents, runtime::npyExtents(file, std::get<DType>(dtype)));
+    auto dtype = tuner::dtypeUnder(interface.arrayDTypes[index], parameters, interface);
+    if (!dtype)
+      return withHelp(usageError("the dtype of array '{}' is not known", array.name),
+                      fmt::format("give it with -D {}=…", toString(interface.arrayDTypes[index])));
+    TILEC_ASSIGN(std::vector<int64_t> extents, runtime::npyExtents(file, *dtype));
     if (extents.size() != array.extents.size())
       return usageError("{} has {} axes, but array '{}' has {}", input.distribution, extents.size(), array.name,
                         array.extents.size());
@@ -128,11 +136,12 @@ Status loadOffsets(const std::vector<InputSpec> &inputs, tuner::HostProblem &pro
       uint64_t offset = byteSize(spec.dtype, uint64_t(input.offset));
       // The start of a file's elements counts as aligned; a place inside it is aligned as its distance says.
       if (uint64_t found = offset & (~offset + 1); found < uint64_t(spec.align))
-        return withHelp(programError("argument '{}' starts {} bytes into {} and is aligned to {} bytes, but kernel '{}' "
-                                     "needs {}",
-                                     spec.name, offset, input.distribution, found, problem.plan.name, spec.align),
-                        fmt::format("start at a multiple of {} bytes, or declare `{}: … align ({})`", spec.align,
-                                    spec.name, found));
+        return withHelp(
+            programError("argument '{}' starts {} bytes into {} and is aligned to {} bytes, but kernel '{}' "
+                         "needs {}",
+                         spec.name, offset, input.distribution, found, problem.plan.name, spec.align),
+            fmt::format("start at a multiple of {} bytes, or declare `{}: … align ({})`", spec.align, spec.name,
+                        found));
       TILEC_ASSIGN(runtime::NpyFile file, runtime::readNpy(input.distribution));
       int64_t available = int64_t(file.bytes.size() * 8 / uint64_t(info(spec.dtype).bits)) - input.offset;
       if (available < array.count())

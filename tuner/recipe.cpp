@@ -36,8 +36,8 @@ public:
     const std::vector<Key> keys = {
         {"kernel", [&](const YAML::Node &n) { hasKernel = true, readKernel(n); }},
         {"about", [&](const YAML::Node &n) { recipe.about = text(n, "about"); }},
-        {"check", [&](const YAML::Node &n) { readProblems(n, recipe.check); }},
-        {"problems", [&](const YAML::Node &n) { readProblems(n, recipe.problems); }},
+        {"check", [&](const YAML::Node &n) { readProblems(n, recipe.check, recipe.checkPlaces); }},
+        {"problems", [&](const YAML::Node &n) { readProblems(n, recipe.problems, recipe.problemPlaces); }},
         {"inputs", [&](const YAML::Node &n) { readInputs(n); }},
         {"tolerance", [&](const YAML::Node &n) { readTolerances(n); }},
         {"figures", [&](const YAML::Node &n) { readFigures(n); }},
@@ -132,8 +132,17 @@ private:
       report(Diag::RecipeValue, node, fmt::format("'{}' has an empty list", what));
     return result;
   }
-  void use(Recipe::Use::Kind kind, const std::string &name, const YAML::Node &at) {
-    recipe.uses.push_back({kind, name, span(at)});
+  void use(Recipe::Use::Kind kind, const std::string &name, const YAML::Node &at, const YAML::Node &value,
+           std::vector<LaunchValue> values = {}) {
+    recipe.uses.push_back({kind, name, span(at), span(value), std::move(values)});
+  }
+  /// An expression over the values of a problem.
+  std::optional<LaunchExpr> problemExpression(const YAML::Node &node, std::string_view what) {
+    auto expr = expression(node, what);
+    if (expr)
+      for (const std::string &symbol : symbols(*expr))
+        use(Recipe::Use::Kind::Name, symbol, node, node);
+    return expr;
   }
 
   void readKernel(const YAML::Node &node) {
@@ -148,7 +157,7 @@ private:
     recipe.kernelFile = (fs::path(sources.name(file)).parent_path() / name).string();
   }
 
-  void readProblems(const YAML::Node &node, std::vector<Values> &problems) {
+  void readProblems(const YAML::Node &node, std::vector<Values> &problems, std::vector<Span> &places) {
     if (!node.IsSequence()) {
       report(Diag::RecipeValue, node, "problems are a list of maps").help = "write `- {N: 1024}`, one line a problem";
       return;
@@ -156,9 +165,9 @@ private:
     for (const auto &entry : node) {
       std::vector<Values> product(1);
       eachKey(entry, "a problem", [&](const std::string &name, const YAML::Node &at, const YAML::Node &value) {
-        use(Recipe::Use::Kind::Problem, name, at);
         std::vector<Values> next;
         auto choices = values(value, name);
+        use(Recipe::Use::Kind::Problem, name, at, value, choices);
         if (product.size() * choices.size() > maxProblems) {
           report(Diag::RecipeValue, value, fmt::format("these lists multiply out to over {} problems", maxProblems));
           return;
@@ -169,19 +178,20 @@ private:
         product = std::move(next);
       });
       problems.insert(problems.end(), product.begin(), product.end());
+      places.resize(problems.size(), span(entry));
     }
   }
 
   void readInputs(const YAML::Node &node) {
     eachKey(node, "'inputs'", [&](const std::string &name, const YAML::Node &at, const YAML::Node &value) {
-      use(Recipe::Use::Kind::Input, name, at);
+      use(Recipe::Use::Kind::Input, name, at, value);
       recipe.inputs[name] = text(value, name);
     });
   }
 
   void readTolerances(const YAML::Node &node) {
     eachKey(node, "'tolerance'", [&](const std::string &name, const YAML::Node &at, const YAML::Node &value) {
-      use(Recipe::Use::Kind::Output, name, at);
+      use(Recipe::Use::Kind::Output, name, at, value);
       Tolerance &t = recipe.tolerance[name];
       if (value.IsScalar() && value.Scalar() == "exact")
         return;
@@ -191,13 +201,13 @@ private:
         return;
       }
       readMap(value, "a tolerance",
-              {{"ulp", [&](const YAML::Node &n) { t.ulp = expression(n, "ulp"); }},
-               {"rel", [&](const YAML::Node &n) { t.rel = expression(n, "rel"); }},
-               {"abs", [&](const YAML::Node &n) { t.abs = expression(n, "abs"); }},
+              {{"ulp", [&](const YAML::Node &n) { t.ulp = problemExpression(n, "ulp"); }},
+               {"rel", [&](const YAML::Node &n) { t.rel = problemExpression(n, "rel"); }},
+               {"abs", [&](const YAML::Node &n) { t.abs = problemExpression(n, "abs"); }},
                {"sum", [&](const YAML::Node &n) {
                   readMap(n, "the bound of a sum",
-                          {{"terms", [&](const YAML::Node &m) { t.terms = expression(m, "terms"); }},
-                           {"scale", [&](const YAML::Node &m) { t.scale = expression(m, "scale"); }}});
+                          {{"terms", [&](const YAML::Node &m) { t.terms = problemExpression(m, "terms"); }},
+                           {"scale", [&](const YAML::Node &m) { t.scale = problemExpression(m, "scale"); }}});
                   if (!t.terms || !t.scale)
                     report(Diag::RecipeMissing, n, "the bound of a sum needs `terms` and `scale`");
                 }}});
@@ -206,20 +216,15 @@ private:
 
   void readFigures(const YAML::Node &node) {
     auto figure = [&](std::string_view name, std::optional<LaunchExpr> &into) {
-      return [this, name, &into](const YAML::Node &n) {
-        into = expression(n, name);
-        if (into)
-          for (const std::string &symbol : symbols(*into))
-            use(Recipe::Use::Kind::Figure, symbol, n);
-      };
+      return [this, name, &into](const YAML::Node &n) { into = problemExpression(n, name); };
     };
     readMap(node, "'figures'", {{"bytes", figure("bytes", recipe.bytes)}, {"flops", figure("flops", recipe.flops)}});
   }
 
   void readSpace(const YAML::Node &node) {
     eachKey(node, "'space'", [&](const std::string &name, const YAML::Node &at, const YAML::Node &value) {
-      use(Recipe::Use::Kind::Axis, name, at);
       recipe.space.push_back({name, values(value, name)});
+      use(Recipe::Use::Kind::Axis, name, at, value, recipe.space.back().values);
     });
   }
 

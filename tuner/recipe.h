@@ -54,13 +54,15 @@ struct Recipe {
   std::map<std::string, Tolerance> tolerance;
   std::optional<LaunchExpr> bytes, flops;
   std::vector<Override> space;
-  /// Where each name of the recipe that must be known to its kernel stands.
+  /// Where each name of the recipe that must be known to its kernel stands. `Name`: in an expression.
   struct Use {
-    enum class Kind : uint8_t { Problem, Input, Output, Axis, Figure } kind;
+    enum class Kind : uint8_t { Problem, Input, Output, Axis, Name } kind;
     std::string name;
-    Span span;
+    Span span, valueSpan;
+    std::vector<LaunchValue> values; ///< Problem, Axis
   };
   std::vector<Use> uses;
+  std::vector<Span> checkPlaces, problemPlaces; ///< of each entry of `check` and `problems`
 };
 
 /// Short identity of what a recipe calls right and how it fills inputs: a result that was judged by other rules is
@@ -74,9 +76,23 @@ Result<Recipe> loadRecipe(const std::string &path, SourceManager &sources, Diagn
 Status parseRecipe(FileId file, SourceManager &sources, Diagnostics &diags, Recipe &recipe);
 /// Folders of recipes at or below `directory`: it itself, its subfolders, and those of its folder `recipes`; sorted.
 std::vector<std::string> findRecipes(const std::string &directory);
-/// Holds the recipe's names against its kernel; reports unknown ones, and problems that leave a symbol without a value.
+/// Holds the recipe against its kernel and reports, with places: unknown names, values of the wrong kind, problems that
+/// leave something without a value, inputs and tolerances that are none. Error (Usage): how many faults there are.
 Status checkRecipe(const Recipe &recipe, const sema::KernelInterface &interface, Diagnostics &diags);
-/// The same for a problem from outside (`--problem`). Error (Usage) names what is missing or unknown.
+/// One value for a parameter, extent, stride or scalar. `others` are the values that stand beside it: dtypes among them
+/// say what a scalar is. Errors (Usage): no such name, the wrong kind, out of range.
+Status checkValue(const std::string &name, const LaunchValue &value, const Values &others,
+                  const sema::KernelInterface &interface);
+/// Values for an axis of the space: of the parameter's kind, or legal for the hint (on any architecture where `arch` is
+/// null). Errors (Usage).
+Status checkOverride(const Override &axis, const sema::KernelInterface &interface, const Arch *arch);
+/// Names that a problem may give: extents and strides, scalars, parameters.
+std::vector<std::string> problemNames(const sema::KernelInterface &interface);
+/// A whole problem: checkValue() of each value, and a value for every extent, stride and scalar. Error (Usage) names
+/// what is missing, unknown or wrong.
 Status checkProblem(const Values &problem, const sema::KernelInterface &interface);
+/// The dtype of an array or scalar under the given values, with defaults for dtype parameters that are not given;
+/// nothing where it stays open.
+std::optional<DType> dtypeUnder(const LaunchExpr &dtype, const Values &values, const sema::KernelInterface &interface);
 
 } // namespace tilec::tuner

@@ -1,9 +1,9 @@
 // A recipe against its kernel, and tolerances as numbers.
 #include "compiler/base/text.h"
 #include "compiler/target/target.h"
+#include "runtime/inputs.h"
 #include "tuner/recipe.h"
 #include <cmath>
-#include <set>
 
 namespace tilec::tuner {
 namespace {
@@ -15,12 +15,12 @@ template <typename T> std::vector<std::string> names(const std::vector<T> &items
   return result;
 }
 
-/// Names that a problem may give: extents and strides, scalars, parameters.
-std::vector<std::string> problemNames(const sema::KernelInterface &interface) {
-  std::vector<std::string> known = interface.symbols;
-  for (auto &list : {names(interface.scalars), names(interface.params)})
-    known.insert(known.end(), list.begin(), list.end());
-  return known;
+std::vector<std::string> inputNames(const sema::KernelInterface &interface) {
+  std::vector<std::string> result;
+  for (const ArraySpec &a : interface.arrays)
+    if (a.mode == ArrayMode::In || a.mode == ArrayMode::InOut)
+      result.push_back(a.name);
+  return result;
 }
 
 std::vector<std::string> outputNames(const sema::KernelInterface &interface) {
@@ -54,9 +54,9 @@ Result<Bound> evaluate(const Tolerance &tolerance, const Values &problem) {
     if (!expr)
       return 0.0;
     TILEC_ASSIGN(LaunchValue value, tilec::evaluate(*expr, env));
-    double x = std::holds_alternative<int64_t>(value)  ? double(std::get<int64_t>(value))
-               : std::holds_alternative<double>(value) ? std::get<double>(value)
-                                                       : NAN;
+    auto *integer = std::get_if<int64_t>(&value);
+    auto *real = std::get_if<double>(&value);
+    double x = integer ? double(*integer) : real ? *real : NAN;
     if (!(x >= 0) || std::isinf(x))
       return usageError("the tolerance '{}' is no finite number from 0 on", toString(*expr));
     return x;
@@ -83,59 +83,122 @@ Result<Override> parseOverride(std::string_view text) {
   return result;
 }
 
-Status checkProblem(const Values &problem, const sema::KernelInterface &interface) {
-  std::vector<std::string> known = problemNames(interface);
-  for (const auto &[name, value] : problem)
-    if (!has(known, name))
-      return withHelp(usageError("kernel '{}' has no extent, scalar or parameter '{}'", interface.name, name),
-                      suggest(name, known));
-  for (const auto &list : {interface.symbols, names(interface.scalars)})
-    for (const std::string &name : list)
-      if (!problem.contains(name))
-        return withHelp(
-            usageError("the problem '{}' gives '{}' of kernel '{}' no value", toString(problem), name, interface.name),
-            fmt::format("add {}=…", name));
-  return {};
-}
+namespace {
 
-Status checkRecipe(const Recipe &recipe, const sema::KernelInterface &interface, Diagnostics &diags) {
+/// Holds one recipe against one kernel.
+class RecipeCheck {
+public:
+  RecipeCheck(const Recipe &recipe, const sema::KernelInterface &interface, Diagnostics &diags)
+      : recipe(recipe), interface(interface), diags(diags) {}
+
+  void run() {
+    size_t before = diags.errorCount();
+    for (const Recipe::Use &use : recipe.uses)
+      check(use);
+    // A wrong value would be reported again for every problem that it is part of.
+    if (diags.errorCount() != before)
+      return;
+    for (const auto *list : {&recipe.check, &recipe.problems})
+      for (size_t i = 0; i < list->size(); ++i)
+        problem((*list)[i], (list == &recipe.check ? recipe.checkPlaces : recipe.problemPlaces)[i]);
+    if (diags.errorCount() == before)
+      for (const Recipe::Use &use : recipe.uses)
+        underProblems(use);
+  }
+
+private:
+  using Use = Recipe::Use;
   using Kind = Recipe::Use::Kind;
-  size_t before = diags.errorCount();
-  auto inspect = [&](const Recipe::Use &use, const std::vector<std::string> &known, std::string_view what) {
-    if (!has(known, use.name))
-      diags
-          .report(Diag::RecipeName, use.span, fmt::format("kernel '{}' has no {} '{}'", interface.name, what, use.name))
-          .help = suggest(use.name, known);
-  };
-  std::vector<std::string> problem = problemNames(interface), axes = names(interface.params);
-  for (std::string &hint : hintNames(HintPlace::Kernel))
-    axes.push_back(std::move(hint));
-  for (const Recipe::Use &use : recipe.uses) {
+
+  const Recipe &recipe;
+  const sema::KernelInterface &interface;
+  Diagnostics &diags;
+
+  /// The error of a check, if it failed, at a place.
+  bool hold(const Status &status, Diag diag, Span span) {
+    if (!status)
+      diags.report(diag, span, status.error().message).help = status.error().help;
+    return status.has_value();
+  }
+  bool isKnown(const Use &use, const std::vector<std::string> &known, std::string_view what) {
+    if (has(known, use.name))
+      return true;
+    diags.report(Diag::RecipeName, use.span, fmt::format("kernel '{}' has no {} '{}'", interface.name, what, use.name))
+        .help = suggest(use.name, known);
+    return false;
+  }
+
+  void check(const Use &use) {
     switch (use.kind) {
     case Kind::Problem:
-      inspect(use, problem, "extent, scalar or parameter");
+      if (isKnown(use, problemNames(interface), "extent, scalar or parameter"))
+        for (const LaunchValue &value : use.values)
+          if (!hold(checkValue(use.name, value, {}, interface), Diag::RecipeValue, use.valueSpan))
+            break;
       break;
-    case Kind::Figure:
-      inspect(use, problem, "extent, scalar or parameter");
+    case Kind::Name:
+      isKnown(use, problemNames(interface), "extent, scalar or parameter");
       break;
     case Kind::Input:
-      inspect(use, names(interface.arrays), "array");
+      if (isKnown(use, inputNames(interface), "input")) {
+        auto d = runtime::parseDistribution(recipe.inputs.at(use.name));
+        if (!d)
+          hold(std::unexpected(d.error()), Diag::RecipeValue, use.valueSpan);
+      }
       break;
     case Kind::Output:
-      inspect(use, outputNames(interface), "output");
+      isKnown(use, outputNames(interface), "output");
       break;
     case Kind::Axis:
-      // Hints of access sites (a.load.latency) are known only after instantiation; the space checks them.
-      if (use.name.find('.') == std::string::npos)
-        inspect(use, axes, "parameter or hint");
+      axis(use);
       break;
     }
   }
+
+  /// Which sites a kernel has (a.load.latency) is known only after instantiation; the space checks those.
+  void axis(const Use &use) {
+    std::vector<std::string> axes = names(interface.params);
+    for (std::string &hint : hintNames(HintPlace::Kernel))
+      axes.push_back(std::move(hint));
+    if (use.name.find('.') == std::string::npos && !isKnown(use, axes, "parameter or hint"))
+      return;
+    bool isParameter = has(names(interface.params), use.name);
+    hold(checkOverride({use.name, use.values}, interface, nullptr),
+         isParameter || !use.values.empty() ? Diag::RecipeValue : Diag::RecipeName, use.valueSpan);
+  }
+
+  void problem(const Values &values, Span place) { hold(checkProblem(values, interface), Diag::RecipeValue, place); }
+
+  /// Inputs and tolerances depend on the problem: the first one that makes them wrong is named.
+  void underProblems(const Use &use) {
+    std::vector<Values> problems = recipe.check;
+    problems.insert(problems.end(), recipe.problems.begin(), recipe.problems.end());
+    if (problems.empty())
+      problems.emplace_back();
+    for (const Values &values : problems)
+      if (use.kind == Kind::Input) {
+        size_t i = size_t(std::ranges::find(interface.arrays, use.name, &ArraySpec::name) - interface.arrays.begin());
+        auto dtype = dtypeUnder(interface.arrayDTypes[i], values, interface);
+        auto d = runtime::parseDistribution(recipe.inputs.at(use.name));
+        if (dtype && d && !hold(runtime::checkDistribution(*d, *dtype), Diag::RecipeValue, use.valueSpan))
+          return;
+      } else if (use.kind == Kind::Output && !values.empty()) {
+        auto bound = evaluate(recipe.tolerance.at(use.name), values);
+        if (!bound) {
+          hold(std::unexpected(bound.error()), Diag::RecipeValue, use.valueSpan);
+          return;
+        }
+      }
+  }
+};
+
+} // namespace
+
+Status checkRecipe(const Recipe &recipe, const sema::KernelInterface &interface, Diagnostics &diags) {
+  size_t before = diags.errorCount();
+  RecipeCheck(recipe, interface, diags).run();
   if (size_t n = diags.errorCount() - before)
     return usageError("{} error{} in recipe {}", n, n == 1 ? "" : "s", recipe.path);
-  for (const auto *list : {&recipe.check, &recipe.problems})
-    for (const Values &p : *list)
-      TILEC_TRY(checkProblem(p, interface));
   return {};
 }
 

@@ -1,0 +1,159 @@
+// Values from outside (-D, --problem, --set, recipes) against the kernel that they are for.
+#include "compiler/base/text.h"
+#include "compiler/target/target.h"
+#include "tuner/recipe.h"
+#include <algorithm>
+
+namespace tilec::tuner {
+namespace {
+
+constexpr std::string_view kindNames[] = {"an integer", "a bool", "a float", "a dtype"};
+
+bool isNumber(const LaunchValue &v) { return std::holds_alternative<int64_t>(v) || std::holds_alternative<double>(v); }
+
+Status wrong(std::string_view what, std::string_view name, std::string_view wanted, const LaunchValue &found) {
+  return usageError("the {} '{}' is {}, not {}", what, name, wanted, toString(found));
+}
+
+/// A parameter has a kind; a dtype parameter has its set as well. (Other domains are advice: tuning tries no more.)
+Status checkParameter(const sema::ParamDecl &p, const LaunchValue &value) {
+  auto *number = std::get_if<int64_t>(&value);
+  bool fits = false;
+  switch (p.kind) {
+  case sema::ParamKind::Int:
+    fits = number;
+    break;
+  case sema::ParamKind::Bool:
+    fits = std::holds_alternative<bool>(value) || (number && (*number == 0 || *number == 1));
+    break;
+  case sema::ParamKind::Float:
+    fits = isNumber(value);
+    break;
+  case sema::ParamKind::DType:
+    fits = std::holds_alternative<DType>(value);
+    break;
+  }
+  if (!fits)
+    return wrong("parameter", p.name, kindNames[size_t(p.kind)], value);
+  if (p.kind != sema::ParamKind::DType || !p.domain)
+    return {};
+  auto domain = enumerate(*p.domain, {});
+  if (!domain || std::ranges::find(*domain, value) != domain->end())
+    return {};
+  std::vector<std::string> texts;
+  for (const LaunchValue &v : *domain)
+    texts.push_back(toString(v));
+  return wrong("parameter", p.name, "one of " + join(texts, ", "), value);
+}
+
+Status checkScalar(const ScalarSpec &scalar, std::optional<DType> dtype, const LaunchValue &value) {
+  if (!dtype)
+    return std::holds_alternative<DType>(value) ? wrong("scalar", scalar.name, "a number or a bool", value) : Status();
+  auto *number = std::get_if<int64_t>(&value);
+  if (*dtype == DType::bool_)
+    return std::holds_alternative<bool>(value) ? Status() : wrong("scalar", scalar.name, "true or false", value);
+  if (isFloat(*dtype))
+    return isNumber(value) ? Status()
+                           : wrong("scalar", scalar.name, fmt::format("a number of dtype {}", name(*dtype)), value);
+  if (!number)
+    return wrong("scalar", scalar.name, fmt::format("an integer of dtype {}", name(*dtype)), value);
+  if (!fitsInt(*dtype, *number))
+    return wrong("scalar", scalar.name,
+                 fmt::format("an integer of dtype {}, from {} to {}", name(*dtype), minInt(*dtype), maxInt(*dtype)),
+                 value);
+  return {};
+}
+
+/// An extent is from 0 on; a stride may be negative.
+Status checkSymbol(const sema::KernelInterface &interface, const std::string &name, const LaunchValue &value) {
+  bool isExtent = std::ranges::any_of(interface.arrays, [&](const ArraySpec &a) {
+    return std::ranges::find(a.extents, LaunchExpr::name(name)) != a.extents.end();
+  });
+  auto *number = std::get_if<int64_t>(&value);
+  if (number && (!isExtent || *number >= 0))
+    return {};
+  return isExtent ? wrong("extent", name, "an integer from 0 on", value) : wrong("stride", name, "an integer", value);
+}
+
+} // namespace
+
+std::vector<std::string> problemNames(const sema::KernelInterface &interface) {
+  std::vector<std::string> known = interface.symbols;
+  for (const ScalarSpec &s : interface.scalars)
+    known.push_back(s.name);
+  for (const sema::ParamDecl &p : interface.params)
+    known.push_back(p.name);
+  return known;
+}
+
+std::optional<DType> dtypeUnder(const LaunchExpr &dtype, const Values &values, const sema::KernelInterface &interface) {
+  LaunchEnv env;
+  env.values = values;
+  for (const sema::ParamDecl &p : interface.params)
+    if (p.kind == sema::ParamKind::DType && p.otherwise && !values.contains(p.name))
+      if (auto value = tilec::evaluate(*p.otherwise, env))
+        env.values.emplace(p.name, *value);
+  auto value = tilec::evaluate(dtype, env);
+  auto *found = value ? std::get_if<DType>(&*value) : nullptr;
+  return found ? std::optional(*found) : std::nullopt;
+}
+
+Status checkValue(const std::string &name, const LaunchValue &value, const Values &others,
+                  const sema::KernelInterface &interface) {
+  for (const sema::ParamDecl &p : interface.params)
+    if (p.name == name)
+      return checkParameter(p, value);
+  for (size_t i = 0; i < interface.scalars.size(); ++i)
+    if (interface.scalars[i].name == name)
+      return checkScalar(interface.scalars[i], dtypeUnder(interface.scalarDTypes[i], others, interface), value);
+  if (std::ranges::find(interface.symbols, name) != interface.symbols.end())
+    return checkSymbol(interface, name, value);
+  return withHelp(usageError("kernel '{}' has no parameter, extent or scalar '{}'", interface.name, name),
+                  suggest(name, problemNames(interface)));
+}
+
+Status checkOverride(const Override &axis, const sema::KernelInterface &interface, const Arch *arch) {
+  auto param = std::ranges::find(interface.params, axis.name, &sema::ParamDecl::name);
+  std::string_view last = std::string_view(axis.name).substr(axis.name.rfind('.') + 1);
+  bool isSite = last.size() < axis.name.size();
+  const HintInfo *hint = param == interface.params.end() ? findHint(last) : nullptr;
+  if (param == interface.params.end() && (!hint || (!isSite && !hint->allowedOn(HintPlace::Kernel)))) {
+    std::vector<std::string> known = hintNames(HintPlace::Kernel);
+    for (const sema::ParamDecl &p : interface.params)
+      known.push_back(p.name);
+    return withHelp(usageError("kernel '{}' has no parameter or hint '{}'", interface.name, axis.name),
+                    suggest(axis.name, known));
+  }
+  for (const LaunchValue &value : axis.values) {
+    if (!hint) {
+      TILEC_TRY(checkParameter(*param, value));
+      continue;
+    }
+    auto *flag = std::get_if<bool>(&value);
+    auto *number = std::get_if<int64_t>(&value);
+    if (!flag && !number)
+      return wrong("hint", axis.name, "an integer, true or false", value);
+    if (!checkHint(*hint, arch, flag ? *flag : *number))
+      return wrong("hint", axis.name, legalText(*hint, arch), value);
+  }
+  return {};
+}
+
+Status checkProblem(const Values &problem, const sema::KernelInterface &interface) {
+  for (const auto &[name, value] : problem)
+    TILEC_TRY(checkValue(name, value, problem, interface));
+  auto need = [&](const std::string &name) -> Status {
+    if (problem.contains(name))
+      return {};
+    return withHelp(
+        usageError("the problem '{}' gives '{}' of kernel '{}' no value", toString(problem), name, interface.name),
+        fmt::format("add {}=…", name));
+  };
+  for (const std::string &name : interface.symbols)
+    TILEC_TRY(need(name));
+  for (const ScalarSpec &scalar : interface.scalars)
+    TILEC_TRY(need(scalar.name));
+  return {};
+}
+
+} // namespace tilec::tuner
