@@ -35,17 +35,21 @@ std::string text(const Artifact &a, const Terminal &t) {
       s += fmt::format("  {:<14}{}\n", label, value);
   };
   s += fmt::format("{} for {}\n", t.styled(Style::Bold, a.name), a.arch);
-  row("doc", trim(a.doc));
+  std::string_view label = "doc";
+  for (const std::string &line : split(trim(a.doc), '\n')) {
+    row(label, trim(line));
+    label = "";
+  }
   row("source", a.provenance.file);
   std::vector<std::string> parts;
   for (const auto &[name, value] : a.provenance.parameters)
     parts.push_back(fmt::format("{} = {}", name, toString(value)));
   row("parameters", join(parts, ", "));
   for (const ArraySpec &array : a.arrays)
-    row("array", fmt::format("{}: {} {}[{}]{}, aligned to {} bytes", array.name, name(array.mode), name(array.dtype),
-                             list(array.extents),
-                             array.strides.empty() ? "" : fmt::format(" strides ({})", list(array.strides)),
-                             array.align));
+    row("array",
+        fmt::format("{}: {} {}[{}]{}, aligned to {} bytes", array.name, name(array.mode), name(array.dtype),
+                    list(array.extents), array.strides.empty() ? "" : fmt::format(" strides ({})", list(array.strides)),
+                    array.align));
   for (const ScalarSpec &scalar : a.scalars)
     row("scalar", fmt::format("{}: {}", scalar.name, name(scalar.dtype)));
   for (const auto &[symbol, value] : a.folded)
@@ -69,8 +73,8 @@ std::string text(const Artifact &a, const Terminal &t) {
     const Resources &r = l.resources;
     row("registers", fmt::format("{} a thread", r.registers));
     row("shared memory", fmt::format("{} bytes static, {} dynamic", r.staticSharedBytes, l.dynamicSharedBytes));
-    row("spills", fmt::format("{} bytes stored, {} loaded, {} of stack", r.spillStoreBytes, r.spillLoadBytes,
-                              r.stackBytes));
+    row("spills",
+        fmt::format("{} bytes stored, {} loaded, {} of stack", r.spillStoreBytes, r.spillLoadBytes, r.stackBytes));
     row("code", fmt::format("{} bytes", r.codeBytes));
     for (const std::string &w : r.warnings)
       row("warning", w);
@@ -102,9 +106,13 @@ public:
   Result<int> run(Context &context) override {
     if (path.empty())
       return withHelp(usageError("no file given"), "`tilec inspect vector_add.sm_90.cubin`");
+    if (!path.ends_with(".json") && !path.ends_with(".cubin"))
+      return withHelp(usageError("'{}' is no compiled artifact", path),
+                      path.ends_with(".tile") ? fmt::format("`tilec build {}` makes one", shellQuote(path))
+                                              : "give a .cubin, or the .cubin.json beside it");
     std::string file = path.ends_with(".json") ? path.substr(0, path.size() - 5) : path;
     TILEC_ASSIGN(Artifact artifact, readArtifact(file));
-    context.out.print(context.json ? toJson(artifact).dump(2) + "\n" : text(artifact, context.out));
+    context.out.print(context.json ? toText(toJson(artifact)) + "\n" : text(artifact, context.out));
     return 0;
   }
 };

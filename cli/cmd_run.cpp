@@ -45,7 +45,8 @@ std::string preview(const std::string &name, const runtime::HostArray &array) {
       lo = std::fmin(lo, v);
       hi = std::fmax(hi, v);
     }
-    s += fmt::format("  (min {:.6g}, max {:.6g}{})", lo, hi, nans ? fmt::format(", {} NaN", nans) : "");
+    s += nans == n ? "  (all NaN)"
+                   : fmt::format("  (min {:.6g}, max {:.6g}{})", lo, hi, nans ? fmt::format(", {} NaN", nans) : "");
   }
   return s + "\n";
 }
@@ -64,7 +65,8 @@ public:
     rows.push_back({"--device", "DEVICE", "cpu (the reference executor) or cuda:N", &device});
     kernelOptions.addRows(rows);
     rows.push_back({"--out", "ARRAY=FILE", "write an output as .npy (repeatable)", &outs});
-    rows.push_back({"--tolerance", "ARRAY=SPEC", "exact, ulp:N, rel:X, abs:X, joined by commas (repeatable)", &tolerances});
+    rows.push_back(
+        {"--tolerance", "ARRAY=SPEC", "exact, ulp:N, rel:X, abs:X, joined by commas (repeatable)", &tolerances});
     rows.push_back({"--no-compare", "", "on a GPU, do not compare with the executor", &noCompare});
     rows.push_back({"--seed", "N", "seed of generated inputs", &seed});
     rows.push_back({"--jobs", "N", "threads of the executor; 0: one per core", &jobs});
@@ -103,6 +105,11 @@ private:
     TILEC_ASSIGN(SortedDefines sorted, sortDefines(interface, defines));
     TILEC_ASSIGN(std::vector<InputSpec> inputs, parseInputs(interface, arguments));
     TILEC_ASSIGN(auto outputFiles, parseOutputs(interface, outs));
+    std::vector<std::string> files{target.path};
+    for (const InputSpec &input : inputs)
+      files.push_back(input.distribution);
+    for (const auto &[array, file] : outputFiles)
+      TILEC_TRY(keepInputs(file, files));
     tuner::Recipe recipe = target.recipe.value_or(tuner::Recipe{});
     TILEC_TRY(parseTolerances(interface, tolerances, recipe.tolerance));
     for (const InputSpec &input : inputs)
@@ -151,7 +158,7 @@ private:
           {{"name", spec.name}, {"dtype", tilec::name(spec.dtype)}, {"extents", array.extents}, {"first", first}});
     }
     if (context.json)
-      context.out.print(json.dump(2) + "\n");
+      context.out.print(toText(json) + "\n");
     return verdict;
   }
 
@@ -205,7 +212,8 @@ private:
   }
 
   Result<int> runGpu(Context &context, const runtime::Device &gpu, const tuner::Recipe &recipe,
-                     const tuner::Prepared &prepared, tuner::HostProblem &host, const tuner::Values &problem, Json &json) {
+                     const tuner::Prepared &prepared, tuner::HostProblem &host, const tuner::Values &problem,
+                     Json &json) {
     TILEC_ASSIGN(driver::Compilation compilation, driver::compileIsolated(*prepared.source, *prepared.program, {}));
     TILEC_ASSIGN(auto operation, runtime::Operation::load(gpu, compilation.artifact));
     std::vector<runtime::DeviceArray> arrays;
@@ -259,12 +267,12 @@ private:
       json["compared"].push_back(row);
       if (!c.equal()) {
         verdict = exitCode(ErrorKind::Program);
-        context.err.print(fmt::format("{} {} differs from the executor: {}\n",
-                                      context.err.styled(Style::Red, "error:"), spec.name, runtime::toString(c)));
+        context.err.print(fmt::format("{} {} differs from the executor: {}\n", context.err.styled(Style::Red, "error:"),
+                                      spec.name, runtime::toString(c)));
       } else if (!context.json) {
-        context.err.print(fmt::format("{}: {} elements equal the executor's{}\n", spec.name,
-                                      groupDigits(uint64_t(c.count)),
-                                      bound.exact() ? "" : fmt::format(" within the bound (worst: {} ulp)", c.worstUlps)));
+        context.err.print(
+            fmt::format("{}: {} elements equal the executor's{}\n", spec.name, groupDigits(uint64_t(c.count)),
+                        bound.exact() ? "" : fmt::format(" within the bound (worst: {} ulp)", c.worstUlps)));
       }
     }
     for (const driver::ReferenceFinding &f : findings) {

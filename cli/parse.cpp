@@ -3,12 +3,52 @@
 #include "compiler/base/text.h"
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 namespace tilec::cli {
 
 static bool isPositional(const OptionRow &row) { return !row.names.starts_with('-'); }
 
-static void add(CLI::App &app, const OptionRow &row) {
+/// Least and largest value of a number; others are from 0 on.
+struct Range {
+  std::string_view option;
+  double least, most;
+};
+constexpr Range ranges[] = {{"--jobs", 0, 1024}, {"--device", 0, 63}, {"--timeout", 0.1, 86400}, {"--rows", 0, 1e6}};
+
+static std::string rangeFault(const OptionRow &row) {
+  std::optional<double> value;
+  if (auto *integer = std::get_if<int64_t *>(&row.target))
+    value = double(**integer);
+  else if (auto *real = std::get_if<double *>(&row.target))
+    value = **real;
+  if (!value)
+    return "";
+  Range range{row.names, 0, INFINITY};
+  for (const Range &r : ranges)
+    if (row.names.ends_with(r.option))
+      range = r;
+  if (*value >= range.least && *value <= range.most)
+    return "";
+  return std::isinf(range.most)
+             ? fmt::format("{} takes a number from {} on, not {}", row.names, range.least, *value)
+             : fmt::format("{} takes a number from {} to {}, not {}", row.names, range.least, range.most, *value);
+}
+
+/// What is wrong with an option that was given, beyond what the parser sees; empty: nothing.
+static std::string fault(const OptionRow &row, const CLI::Option &option) {
+  if (option.count() == 0 || std::holds_alternative<std::vector<std::string> *>(row.target) ||
+      std::holds_alternative<bool *>(row.target))
+    return "";
+  if (option.count() > 1)
+    return fmt::format("{} is given {} times and takes one value", row.names, option.count());
+  if (auto *text = std::get_if<std::string *>(&row.target); text && (*text)->empty())
+    return fmt::format("{} needs a value, not ''", row.names);
+  return rangeFault(row);
+}
+
+static CLI::Option *add(CLI::App &app, const OptionRow &row) {
   CLI::Option *option = std::visit(
       [&](auto *target) -> CLI::Option * {
         using T = std::remove_pointer_t<decltype(target)>;
@@ -20,6 +60,9 @@ static void add(CLI::App &app, const OptionRow &row) {
           if constexpr (std::is_same_v<T, std::vector<std::string>>)
             if (!isPositional(row))
               o->allow_extra_args(false)->take_all();
+          // One too many is told in our own words.
+          if constexpr (!std::is_same_v<T, std::vector<std::string>>)
+            o->take_last();
           return o;
         }
       },
@@ -32,6 +75,7 @@ static void add(CLI::App &app, const OptionRow &row) {
           return fmt::format("'{}' is none of {}", value, join(choices, ", "));
         },
         "", ""));
+  return option;
 }
 
 /// A message of the parser on one line, in the tool's words.
@@ -52,8 +96,9 @@ Status parseArguments(const std::string &command, const std::vector<OptionRow> &
   app.set_help_flag();
   app.allow_extras();
   std::vector<std::string> names;
+  std::vector<CLI::Option *> options;
   for (const OptionRow &row : rows) {
-    add(app, row);
+    options.push_back(add(app, row));
     if (!isPositional(row))
       for (const std::string &n : split(row.names, ','))
         names.push_back(n);
@@ -66,6 +111,10 @@ Status parseArguments(const std::string &command, const std::vector<OptionRow> &
     return withHelp(usageError("tilec {}: {}", command, tidy(e.what())),
                     fmt::format("`tilec {} --help` lists the options", command));
   }
+  for (size_t i = 0; i < rows.size(); ++i)
+    if (std::string text = fault(rows[i], *options[i]); !text.empty())
+      return withHelp(usageError("tilec {}: {}", command, text),
+                      fmt::format("`tilec {} --help` lists the options", command));
   for (const std::string &extra : app.remaining()) {
     if (extra.starts_with('-') && extra.size() > 1)
       return withHelp(usageError("tilec {} has no option '{}'", command, extra), suggest(extra, names));

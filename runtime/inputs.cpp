@@ -66,8 +66,11 @@ Result<Distribution> parseDistribution(std::string_view text) {
   std::vector<std::string> args;
   if (colon != std::string_view::npos)
     args = split(text.substr(colon + 1), ',');
-  if (int(args.size()) < form->minArgs || int(args.size()) > form->maxArgs)
-    return withHelp(usageError("input '{}' has {} numbers", text, args.size()), std::string(formsHelp));
+  // A mean alone would leave one guessing at the deviation.
+  bool half = args.size() == 1 && (form->kind == DistributionKind::Normal || form->kind == DistributionKind::Uniform);
+  if (half || int(args.size()) < form->minArgs || int(args.size()) > form->maxArgs)
+    return withHelp(usageError("input '{}' has {} number{}", text, args.size(), args.size() == 1 ? "" : "s"),
+                    std::string(formsHelp));
   d.kind = form->kind;
   d.a = form->a;
   d.b = form->b;

@@ -116,12 +116,23 @@ TEST(Inputs, Sequences) {
   EXPECT_EQ(makeInput(parse("constant:9223372036854775807"), DType::i64, {1}, 0, 0, "a")->get(0), uint64_t(INT64_MAX));
 }
 
+TEST(HostArrays, SizesPast64BitsDoNotWrap) {
+  std::vector<int64_t> huge{int64_t(1) << 32, int64_t(1) << 32}, none{int64_t(1) << 32, int64_t(1) << 32, 0};
+  EXPECT_EQ(elementCount(huge), INT64_MAX);
+  EXPECT_EQ(elementCount(none), 0);
+  EXPECT_EQ(byteSize(DType::f64, uint64_t(1) << 62), UINT64_MAX);
+  EXPECT_EQ(byteSize(DType::f4e2m1, 3), 2u);
+  std::vector<int64_t> strides{INT64_MAX, INT64_MAX, INT64_MAX}, extents{INT64_MAX, INT64_MAX, INT64_MAX};
+  EXPECT_FALSE(footprint(DType::f32, extents, strides));
+}
+
 TEST(Inputs, TextAndRefusals) {
   for (std::string text : {"normal:0,1", "uniform:-1.5,2", "arange:3,2", "constant:1e-05", "randint:0,7", "x/y.npy"})
     EXPECT_EQ(toString(parse(text)), text);
   EXPECT_EQ(parseError("normle:0,1"), "unknown input 'normle:0,1', did you mean 'normal'?");
-  EXPECT_EQ(parseError("normal:x"), "'x' in input 'normal:x' is no number");
-  EXPECT_EQ(parseError("zeros:1"), "input 'zeros:1' has 1 numbers");
+  EXPECT_EQ(parseError("normal:x,1"), "'x' in input 'normal:x,1' is no number");
+  EXPECT_EQ(parseError("zeros:1"), "input 'zeros:1' has 1 number");
+  EXPECT_EQ(parseError("normal:0"), "input 'normal:0' has 1 number");
   EXPECT_EQ(parseError("randint:4,4"), "input 'randint:4,4' needs two integers, the first one below the second");
   EXPECT_EQ(checkDistribution(parse("normal"), DType::i32).error().message,
             "input 'normal:0,1' needs a float dtype, not i32");
