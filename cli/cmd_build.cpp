@@ -2,6 +2,7 @@
 #include "cli/kernel_options.h"
 #include "compiler/base/files.h"
 #include "compiler/base/text.h"
+#include "compiler/target/products.h"
 #include "tuner/tuned.h"
 #include <algorithm>
 #include <filesystem>
@@ -30,7 +31,7 @@ std::string resourcesText(const Artifact &artifact) {
 }
 
 class Build : public Command {
-  std::string path, output, emit, problem;
+  std::string path, output, emit, problem, cache;
   KernelOptions kernelOptions;
   bool saveTemps = false, tuned = false, timing = false, dryRun = false;
 
@@ -42,12 +43,16 @@ public:
     rows.push_back({"--emit", "STAGE", "stop at a stage and print it: " + join(stageNames(), ", "), &emit});
     rows.push_back({"--tuned", "", "take the parameters and hints that tuning found", &tuned});
     rows.push_back({"--problem", "M=…,N=…", "the problem --tuned is asked for", &problem});
+    rows.push_back({"--cache", "FILE", "the cache that --tuned asks, instead of the user's", &cache});
     rows.push_back({"--save-temps", "", "write every stage beside the output", &saveTemps});
     rows.push_back({"--timing", "", "print the time of every step", &timing});
     rows.push_back({"--dry-run", "", "say what would be built, compile nothing", &dryRun});
   }
 
   Result<int> run(Context &context) override {
+    if (!tuned && (!problem.empty() || !cache.empty()))
+      return withHelp(usageError("{} is for --tuned, which is not given", problem.empty() ? "--cache" : "--problem"),
+                      "add --tuned, or fix extents with -D NAME=VALUE");
     const driver::StageInfo *last = &driver::info(driver::Stage::cubin);
     if (!emit.empty()) {
       last = driver::findStage(emit);
@@ -68,6 +73,8 @@ public:
   }
 
 private:
+  std::vector<std::string> inputs; ///< files that are read, and so not written
+
   Result<int> buildStage(Context &context, const driver::StageInfo &from, const driver::CompileOptions &options) {
     if (!from.isInput)
       return usageError("'{}' holds stage {}, which is not accepted as input", path, from.name);
@@ -76,6 +83,7 @@ private:
     TILEC_ASSIGN(driver::Compilation c, driver::compileStage(from.stage, path, text, *arch, options));
     std::string stem = std::filesystem::path(path).filename().string();
     stem.resize(stem.size() - from.extension.size() - 1);
+    inputs = {path};
     return deliver(context, c, options, stem, *arch);
   }
 
@@ -90,6 +98,7 @@ private:
       TILEC_ASSIGN(arch, pickArch(kernelOptions.arch));
     }
     TILEC_ASSIGN(auto source, driver::openSource(target.path));
+    inputs = {target.path};
     if (options.last <= driver::Stage::ast) {
       driver::Compilation parsed;
       parsed.dumps[options.last] = driver::dumpSource(*source, options.last);
@@ -120,14 +129,13 @@ private:
     for (const auto &[name, value] : asked.parameters)
       bindings.defines.insert_or_assign(name, value);
     if (tuned) {
-      TILEC_ASSIGN(tuner::Tuned found, tuner::lookupTuned(source, interface, bindings, *arch));
-      context.err.print(fmt::format("tuned: {}\n", found.text));
-      for (const auto &[name, value] : found.parameters)
-        bindings.defines.emplace(name, value);
-      for (const auto &[name, value] : found.hints)
-        bindings.hints.emplace(name, value);
+      std::filesystem::path stored = cache.empty() ? tuner::Cache::defaultFile() : std::filesystem::path(cache);
+      TILEC_ASSIGN(tuner::Cache opened, tuner::Cache::open(stored));
+      TILEC_ASSIGN(tuner::Tuned found, tuner::lookupTuned(opened, source, interface, bindings, *arch));
+      context.err.print(fmt::format("tuned: {}{}\n", found.text, takeTuned(found, bindings)));
     }
     TILEC_ASSIGN(sema::Program program, driver::instantiate(source, interface, bindings));
+    TILEC_TRY(checkLaunch(source, program, bindings));
     if (dryRun) {
       std::vector<std::string> parts;
       for (const auto &[name, value] : program.parameters)
@@ -141,6 +149,58 @@ private:
     return driver::compileIsolated(source, program, options);
   }
 
+  /// Adds what tuning found. What the command line says wins, and is named: ` (but TN=64, as given)`.
+  static std::string takeTuned(const tuner::Tuned &found, sema::Bindings &bindings) {
+    std::vector<std::string> kept;
+    for (const auto &[name, value] : found.parameters)
+      if (auto [at, added] = bindings.defines.emplace(name, value); !added && at->second != value)
+        kept.push_back(fmt::format("{}={}", name, toString(at->second)));
+    for (const auto &[name, value] : found.hints)
+      if (auto [at, added] = bindings.hints.emplace(name, value); !added && at->second != value)
+        kept.push_back(fmt::format("{}={}", name, at->second));
+    return kept.empty() ? "" : fmt::format(" (but {}, as given)", join(kept, " "));
+  }
+
+  /// Where everything that a launch depends on is fixed, plans that launch: a kernel that can never run is not built.
+  static Status checkLaunch(const driver::Source &source, const sema::Program &program,
+                            const sema::Bindings &bindings) {
+    Artifact plan = driver::plan(source, program);
+    LaunchEnv env{bindings.defines, program.arch ? std::string(program.arch->name) : "", {}, {}};
+    for (const auto &[name, value] : program.parameters)
+      env.values.insert_or_assign(name, value);
+    auto isOpen = [&](const LaunchExpr &e) {
+      return std::ranges::any_of(symbols(e), [&](const std::string &name) {
+        return !env.values.contains(name) &&
+               std::ranges::none_of(plan.lets, [&](const auto &let) { return let.first == name; });
+      });
+    };
+    bool open = std::ranges::any_of(plan.symbols, [&](const std::string &s) { return !env.values.contains(s); });
+    for (const auto &[name, expr] : plan.lets)
+      open |= isOpen(expr);
+    for (const Condition &c : plan.requirements)
+      open |= isOpen(c.expr);
+    for (const LaunchSpec &l : plan.launches)
+      open |= std::ranges::any_of(l.grid, isOpen);
+    if (open)
+      return {};
+    if (program.arch) {
+      env.numSms = typicalProduct(*program.arch).sms;
+      env.residentBlocks = 1;
+    }
+    auto ok = bindSymbols(plan, {}, env);
+    if (ok)
+      if (auto grids = planGrid(plan, env); !grids)
+        ok = std::unexpected(grids.error());
+    if (ok)
+      return {};
+    return withHelp(programError("with these values no launch is possible: {}", ok.error().message), ok.error().help);
+  }
+
+  Status write(const std::string &file, std::string_view bytes) const {
+    TILEC_TRY(keepInputs(file, inputs));
+    return writeFile(file, bytes);
+  }
+
   Result<int> deliver(Context &context, const driver::Compilation &c, const driver::CompileOptions &options,
                       const std::string &stem, const Arch &arch) {
     std::string base = output;
@@ -150,7 +210,7 @@ private:
       std::string prefix = base.ends_with(".cubin") ? base.substr(0, base.size() - 6) : base;
       for (const auto &[stage, text] : c.dumps)
         if (stage != driver::Stage::cubin)
-          TILEC_TRY(writeFile(fmt::format("{}.{}", prefix, driver::info(stage).extension), text));
+          TILEC_TRY(write(fmt::format("{}.{}", prefix, driver::info(stage).extension), text));
     }
     if (!emit.empty() && options.last != driver::Stage::cubin) {
       auto at = c.dumps.find(options.last);
@@ -159,13 +219,15 @@ private:
       if (output.empty() || output == "-")
         context.out.print(at->second);
       else
-        TILEC_TRY(writeFile(output, at->second));
+        TILEC_TRY(write(output, at->second));
     } else if (output == "-") {
       context.out.print(c.artifact.binaries.at(0));
     } else {
+      TILEC_TRY(keepInputs(base, inputs));
+      TILEC_TRY(keepInputs(base + ".json", inputs));
       TILEC_TRY(writeArtifact(c.artifact, base));
       if (context.json)
-        context.out.print(toJson(c.artifact).dump(2) + "\n");
+        context.out.print(toText(toJson(c.artifact)) + "\n");
       else
         context.err.print(fmt::format("{}: {}\n", base, resourcesText(c.artifact)));
       for (const LaunchSpec &l : c.artifact.launches)
