@@ -22,7 +22,7 @@ public:
         table.rows.push_back({std::string(d.code), kind, std::string(d.title)});
         all.push_back({{"code", d.code}, {"kind", kind}, {"title", d.title}, {"explanation", d.explanation}});
       }
-      context.out.print(context.json ? Json{{"schema", "tilec.codes.1"}, {"codes", all}}.dump(2) + "\n"
+      context.out.print(context.json ? toText(Json{{"schema", "tilec.codes.1"}, {"codes", all}}) + "\n"
                                      : table.text(context.out));
       return 0;
     }
@@ -35,16 +35,15 @@ public:
                       nearest(code, codes).empty() ? "`tilec explain` lists the codes" : suggest(code, codes));
     }
     if (context.json)
-      context.out.print(Json{{"schema", "tilec.code.1"},
-                             {"code", d->code},
-                             {"kind", d->severity == Severity::Error ? "error" : "warning"},
-                             {"title", d->title},
-                             {"explanation", d->explanation}}
-                            .dump(2) +
+      context.out.print(toText(Json{{"schema", "tilec.code.1"},
+                                    {"code", d->code},
+                                    {"kind", d->severity == Severity::Error ? "error" : "warning"},
+                                    {"title", d->title},
+                                    {"explanation", d->explanation}}) +
                         "\n");
     else
-      context.out.print(fmt::format("{}: {}\n\n{}\n", context.out.styled(Style::Bold, d->code), d->title,
-                                    trim(d->explanation)));
+      context.out.print(
+          fmt::format("{}: {}\n\n{}\n", context.out.styled(Style::Bold, d->code), d->title, trim(d->explanation)));
     return 0;
   }
 };

@@ -57,7 +57,7 @@ public:
         }
       json["cache"] = (cacheDir() / "tilec.db").string();
       json["architectures"] = archs;
-      context.out.print(json.dump(2) + "\n");
+      context.out.print(toText(json) + "\n");
       return 0;
     }
     for (const Finding &f : findings) {

@@ -31,8 +31,8 @@ public:
     json["hints"] = Json::array();
     for (const HintInfo &h : allHints()) {
       std::vector<std::string> places;
-      for (auto [place, text] : {std::pair{HintPlace::Kernel, "kernel"}, {HintPlace::Load, "load"},
-                                 {HintPlace::Store, "store"}})
+      for (auto [place, text] :
+           {std::pair{HintPlace::Kernel, "kernel"}, {HintPlace::Load, "load"}, {HintPlace::Store, "store"}})
         if (h.allowedOn(place))
           places.emplace_back(text);
       json["hints"].push_back({{"name", h.name},
@@ -46,7 +46,7 @@ public:
                                        {"compiledAs", a.compiledAs},
                                        {"sharedPerBlock", a.sharedPerBlock},
                                        {"maxCluster", a.maxCluster}});
-    context.out.print(json.dump(2) + "\n");
+    context.out.print(toText(json) + "\n");
     return 0;
   }
 };

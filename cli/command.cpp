@@ -1,6 +1,7 @@
 // Finding, explaining and running commands.
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "compiler/base/json.h"
 #include "compiler/base/text.h"
 #include <algorithm>
 #include <exception>
@@ -62,8 +63,8 @@ std::string rowsText(const std::vector<OptionRow> &rows, bool positional) {
   return s;
 }
 
-std::string helpText(const CommandInfo &command, const std::vector<OptionRow> &own, const std::vector<OptionRow> &common,
-                     bool longForm) {
+std::string helpText(const CommandInfo &command, const std::vector<OptionRow> &own,
+                     const std::vector<OptionRow> &common, bool longForm) {
   std::string positionals;
   for (const OptionRow &row : own)
     if (!row.names.starts_with('-'))
@@ -83,7 +84,7 @@ std::string helpText(const CommandInfo &command, const std::vector<OptionRow> &o
 int report(Context &context, const Error &error) {
   Terminal &err = context.err;
   std::string head = error.kind == ErrorKind::Internal ? "internal error" : "error";
-  err.print(fmt::format("{} {}\n", err.styled(Style::Red, head + ":"), error.message));
+  err.print(fmt::format("{} {}\n", err.styled(Style::Red, head + ":"), shortenWords(error.message)));
   if (!error.detail.empty()) {
     std::string detail = error.detail;
     while (!detail.empty() && detail.back() == '\n')
@@ -92,7 +93,12 @@ int report(Context &context, const Error &error) {
       err.print(fmt::format("  | {}\n", line));
   }
   if (!error.help.empty())
-    err.print(fmt::format("{} {}\n", err.styled(Style::Cyan, "help:"), error.help));
+    err.print(fmt::format("{} {}\n", err.styled(Style::Cyan, "help:"), shortenWords(error.help)));
+  if (context.json) {
+    constexpr const char *kinds[] = {"program", "usage", "no-device", "internal"};
+    Json body{{"kind", kinds[size_t(error.kind)]}, {"message", error.message}, {"help", error.help}};
+    context.out.print(toText(Json{{"schema", "tilec.error.1"}, {"error", body}}) + "\n");
+  }
   return exitCode(error.kind);
 }
 
@@ -122,6 +128,9 @@ int runCommand(const CommandInfo &command, std::vector<std::string> arguments, C
 }
 
 int dispatch(std::vector<std::string> arguments, Context &context) {
+  // Known before anything is parsed, so that faults of the command line itself are JSON as well.
+  context.json =
+      std::find(arguments.begin(), std::ranges::find(arguments, "--"), "--json") != std::ranges::find(arguments, "--");
   if (arguments.empty()) {
     context.err.print(overview(context.err));
     return exitCode(ErrorKind::Usage);

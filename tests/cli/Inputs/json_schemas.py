@@ -25,7 +25,7 @@ def fields(value, schema, *names):
         assert name in value, f"{schema} has no {name}"
 
 
-fields(run(0, "check", add), "tilec.diagnostics.1", "diagnostics")
+fields(run(0, "check", add), "tilec.diagnostics.1", "diagnostics", "left_out")
 faults = run(1, "check", broken)
 fields(faults, "tilec.diagnostics.1", "diagnostics")
 first = faults["diagnostics"][0]
@@ -39,3 +39,14 @@ artifact = run(0, "build", add, "--arch", "sm_90", "-o", cubin)
 assert artifact == run(0, "inspect", cubin), "build and inspect describe one artifact in two ways"
 for name in ("version", "name", "arch", "arrays", "launches", "binaries"):
     assert name in artifact, f"an artifact has no {name}"
+
+
+# Faults of use are JSON as well, and bytes that are no UTF-8 are replaced.
+for wrong in (["check", "nowhere.tile"], ["check", "--no-such-option"], ["no-such-command"]):
+    error = run(2, *wrong)
+    fields(error, "tilec.error.1", "error")
+    for name in ("kind", "message", "help"):
+        assert name in error["error"], f"an error has no {name}: {error}"
+    assert error["error"]["kind"] == "usage", error
+fields(run(2, "check", os.fsdecode(b"\xff.tile")), "tilec.error.1", "error")
+fields(run(1, "build", broken, "--arch", "sm_90"), "tilec.diagnostics.1", "diagnostics")
