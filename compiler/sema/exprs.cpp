@@ -117,7 +117,7 @@ Value Checker::nameExpr(const NameExpr &e) {
     if (names.hasImports)
       return Value::error();
     return fail(Diag::UnknownName, e.span, fmt::format("there is no name '{}' here", e.name),
-                suggest(e.name, visibleNames()));
+                diags.crowded() ? "" : suggest(e.name, visibleNames()));
   }
   return readBinding(*binding, e.span);
 }
@@ -285,6 +285,8 @@ Value Checker::tupleExpr(const TupleExpr &e) {
     elements.push_back(expr(*element));
     good &= usable(elements.back(), element->span);
   }
+  if (good && tupleParts(elements) > maxTupleParts)
+    return fail(Diag::TupleTooLarge, e.span, "this tuple has over 65,536 parts");
   return good ? Value::tuple(std::move(elements)) : Value::error();
 }
 

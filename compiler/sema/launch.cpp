@@ -106,6 +106,10 @@ LaunchTerm LaunchLowering::lower(const syntax::Expr &e) {
       term.elements.push_back(lower(*element));
       term.failed |= term.elements.back().failed;
     }
+    if (tupleParts(term.elements) > maxTupleParts) {
+      report(Diag::TupleTooLarge, e.span, "this tuple has over 65,536 parts");
+      return failed();
+    }
     return term;
   }
   case ExprKind::TupleItem: {

@@ -68,6 +68,16 @@ struct Value {
   bool isConst() const;
 };
 
+/// Parts of a tuple, nested ones counted as well; counting ends past maxTupleParts.
+inline constexpr size_t maxTupleParts = 1 << 16;
+template <typename T> size_t tupleParts(const std::vector<T> &elements) {
+  size_t parts = elements.size();
+  for (const T &element : elements)
+    if (parts += tupleParts(element.elements); parts > maxTupleParts)
+      break;
+  return parts;
+}
+
 /// Whether two compile-time values are the same (NaN equals NaN).
 bool equalConst(const Value &a, const Value &b);
 /// The value as a message shows it: `128`, `0.5`, `f16`, `i8 -3`, `f32[4, 8]`, `(i32, f32)`.
