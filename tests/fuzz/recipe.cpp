@@ -25,8 +25,8 @@ int tilec::fuzzOne(std::string_view text) {
       for (const Values &problem : recipe.check)
         (void)evaluate(tolerance, problem);
   if (Result<Values> values = parseValues(text)) {
-    Result<Values> again = parseValues(toString(*values));
-    if (!again || toString(*again) != toString(*values))
+    Result<Values> again = parseValues(tuner::toString(*values));
+    if (!again || tuner::toString(*again) != tuner::toString(*values))
       return fault("values change when they are written and read");
   }
   return 0;
