@@ -83,6 +83,8 @@ static std::string tidy(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   while (!text.empty() && text.back() == ' ')
     text.pop_back();
+  if (size_t colon = text.find(": 1 required "); colon != std::string::npos)
+    return text.substr(0, colon) + " needs a value";
   constexpr std::string_view conversion = "Could not convert: ";
   if (size_t equals = text.find(" = "); text.starts_with(conversion) && equals != std::string::npos)
     return fmt::format("{} takes a number, not '{}'", text.substr(conversion.size(), equals - conversion.size()),

@@ -143,7 +143,8 @@ Result<Tuned> lookupTuned(Cache &cache, driver::Source &source, const sema::Kern
   TILEC_ASSIGN(auto builder, openBuilder(source.path, interface.name));
   Values problem(bindings.problem.begin(), bindings.problem.end());
   for (const auto &[name, value] : bindings.defines) {
-    bool isDType = std::holds_alternative<DType>(value);
+    auto param = std::ranges::find(interface.params, name, &sema::ParamDecl::name);
+    bool isDType = param != interface.params.end() && param->kind == sema::ParamKind::DType;
     bool isSymbol = std::ranges::find(interface.symbols, name) != interface.symbols.end();
     if (isDType || isSymbol)
       problem[name] = value;

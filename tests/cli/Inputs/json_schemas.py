@@ -14,7 +14,7 @@ with open(broken, "w") as file:
 
 
 def run(code, *arguments):
-    done = subprocess.run([tool, *arguments, "--json"], capture_output=True, text=True)
+    done = subprocess.run([tool, *arguments, "--json"], capture_output=True, text=True, errors="replace")
     assert done.returncode == code, f"{arguments}: exit code {done.returncode}\n{done.stderr}"
     return json.loads(done.stdout)
 
