@@ -1,34 +1,40 @@
 #include "cli/commands.h"
+#include "cli/figures.h"
+#include "cli/kernel_options.h"
 #include "compiler/base/text.h"
-#include "tuner/cache.h"
+#include "tuner/why.h"
 #include <charconv>
 
 namespace tilec::cli {
 namespace {
 
-std::string microseconds(double seconds) { return seconds > 0 ? fmt::format("{:.2f} µs", seconds * 1e6) : ""; }
-
 class CacheCommand : public Command {
   std::string action, id, file;
+  std::vector<std::string> problems;
+  KernelOptions kernelOptions;
+  int64_t seed = 0;
 
 public:
   void options(std::vector<OptionRow> &rows) override {
-    rows.push_back({"ACTION", "", "ls, show or stats", &action, {"ls", "show", "stats"}});
-    rows.push_back({"ID", "", "show: the problem's number, as ls prints it", &id});
+    rows.push_back({"ACTION", "", "ls, show, stats or why", &action, {"ls", "show", "stats", "why"}});
+    rows.push_back({"ID", "", "show: the problem's number, as ls prints it; why: a .tile file or a recipe", &id});
     rows.push_back({"--cache", "FILE", "the cache, instead of the user's", &file});
+    rows.push_back({"--problem", "M=…,N=…", "why: the problem (repeatable); else the recipe's", &problems});
+    kernelOptions.addRows(rows);
+    rows.push_back({"--seed", "N", "why: the seed of inputs", &seed});
   }
 
   Result<int> run(Context &context) override {
     if (action.empty())
-      return withHelp(usageError("tilec cache needs an action"), "ls, show ID or stats");
+      return withHelp(usageError("tilec cache needs an action"), "ls, show ID, stats or why PATH");
     std::filesystem::path path = file.empty() ? tuner::Cache::defaultFile() : std::filesystem::path(file);
     std::error_code ec;
-    if (!std::filesystem::exists(path, ec)) {
+    if (action != "why" && !std::filesystem::exists(path, ec)) {
       if (!file.empty())
         return usageError("there is no cache {}", file);
       if (context.json)
-        context.out.print(Json{{"schema", "tilec.cache.1"}, {"file", path.string()}, {"entries", Json::array()}}.dump(2) +
-                          "\n");
+        context.out.print(
+            Json{{"schema", "tilec.cache.1"}, {"file", path.string()}, {"entries", Json::array()}}.dump(2) + "\n");
       else
         context.out.print(fmt::format("{}: nothing is stored yet\n", path.string()));
       return 0;
@@ -38,19 +44,22 @@ public:
       context.err.print(fmt::format("{} {}\n", context.err.styled(Style::Yellow, "cache:"), notice));
     if (action == "show")
       return show(context, cache);
+    if (action == "why")
+      return why(context, cache);
     return action == "ls" ? list(context, cache) : stats(context, cache);
   }
 
 private:
   Result<int> list(Context &context, tuner::Cache &cache) {
     Json entries = Json::array();
-    Table table{{{"id", true}, {"kernel"}, {"problem"}, {"on"}, {"trials", true}, {"failed", true}, {"winner"}, {"time", true}},
-                {}};
+    Table table{
+        {{"id", true}, {"kernel"}, {"problem"}, {"on"}, {"trials", true}, {"failed", true}, {"winner"}, {"time", true}},
+        {}};
     for (const tuner::CacheEntry &e : cache.list()) {
       entries.push_back(toJson(e));
       table.rows.push_back({fmt::format("{}", e.problemId), e.kernel, e.problem,
                             e.gpu.empty() ? e.arch + " (predicted)" : fmt::format("{} ({})", e.gpu, e.arch),
-                            fmt::format("{}", e.trials), fmt::format("{}", e.failed), e.winner, microseconds(e.median)});
+                            fmt::format("{}", e.trials), fmt::format("{}", e.failed), e.winner, timeText(e.median)});
     }
     if (context.json)
       context.out.print(
@@ -69,16 +78,98 @@ private:
     if (trials.empty())
       return withHelp(usageError("the cache has no problem {}", number), "`tilec cache ls` prints the numbers");
     Json list = Json::array();
-    Table table{{{"configuration"}, {"status"}, {"time", true}, {"policy"}, {"verification"}, {"when"}, {"reason"}}, {}};
+    Table table{{{"configuration"}, {"status"}, {"time", true}, {"policy"}, {"verification"}, {"when"}, {"reason"}},
+                {}};
     for (const tuner::TrialRecord &t : trials) {
       list.push_back(toJson(t));
       table.rows.push_back({tuner::toString(t.configuration), std::string(tuner::name(t.measurement.status)),
-                            microseconds(t.measurement.median), t.policy, t.verification, t.created,
-                            t.measurement.reason});
+                            timeText(t.measurement.median), t.policy, t.verification, t.created, t.measurement.reason});
     }
     context.out.print(context.json ? Json{{"schema", "tilec.trials.1"}, {"trials", list}}.dump(2) + "\n"
                                    : table.text(context.out));
     return 0;
+  }
+
+  /// For each problem: found, or what differs. Exit code 0 either way: it is an answer, not a failure.
+  Result<int> why(Context &context, tuner::Cache &cache) {
+    if (id.empty())
+      return withHelp(usageError("why needs a .tile file or a recipe"), "tilec cache why PATH --problem M=…,N=…");
+    TILEC_ASSIGN(Target target, resolveTarget(context, id, kernelOptions.kernel));
+    tuner::Recipe recipe;
+    if (target.recipe) {
+      recipe = *target.recipe;
+    } else {
+      SourceManager sources;
+      Diagnostics diags;
+      TILEC_ASSIGN(recipe, tuner::loadRecipe(target.path, sources, diags));
+    }
+    TILEC_ASSIGN(auto builder, tuner::openBuilder(target.path, target.kernel));
+    TILEC_ASSIGN(tuner::Values defines, parseDefines(kernelOptions.defines));
+    TILEC_ASSIGN(auto hints, parseHints(kernelOptions.hints));
+    TILEC_ASSIGN(SortedDefines sorted, sortDefines(builder->interface(), defines));
+    const Arch *arch = nullptr;
+    if (!kernelOptions.arch.empty()) {
+      TILEC_ASSIGN(arch, requireArch(kernelOptions.arch));
+    }
+    TILEC_ASSIGN(tuner::Place place, tuner::choosePlace(arch, 0, false));
+    std::vector<tuner::Override> overrides;
+    for (const auto &[name, value] : sorted.parameters)
+      if (!std::holds_alternative<DType>(value))
+        overrides.push_back({name, {value}});
+    for (const auto &[name, value] : hints)
+      overrides.push_back({name, {LaunchValue(value)}});
+    std::vector<tuner::Values> asked;
+    for (const std::string &text : problems) {
+      TILEC_ASSIGN(asked.emplace_back(), tuner::parseValues(text));
+    }
+    if (asked.empty())
+      asked = sorted.problem.empty() ? recipe.problems : std::vector<tuner::Values>{{}};
+    if (asked.empty())
+      return withHelp(usageError("there is no problem to ask about"), "give one with --problem NAME=VALUE,…");
+    tuner::EvaluatorOptions options;
+    options.seed = uint64_t(seed);
+    Json all = Json::array();
+    for (tuner::Values &problem : asked) {
+      problem.insert(sorted.problem.begin(), sorted.problem.end());
+      for (const auto &[name, value] : sorted.parameters)
+        if (std::holds_alternative<DType>(value))
+          problem.insert_or_assign(name, value);
+      TILEC_ASSIGN(tuner::KeyVerdict v, tuner::explainKey(cache, recipe, *builder, place, problem, overrides, options));
+      if (context.json)
+        all.push_back(toJson(v));
+      else
+        print(context, v);
+    }
+    if (context.json)
+      context.out.print((all.size() == 1 ? all[0] : all).dump(2) + "\n");
+    return 0;
+  }
+
+  static std::string plain(const Json &value) {
+    return value.is_null() ? "nothing" : value.is_string() ? value.get<std::string>() : value.dump();
+  }
+
+  void print(Context &context, const tuner::KeyVerdict &v) {
+    Terminal &out = context.out;
+    out.print(fmt::format("{}  {}  {}: ", v.kernel, tuner::toString(v.problem), tuner::toString(v.configuration)));
+    if (v.hit) {
+      const tuner::Measurement &m = v.nearest->measurement;
+      out.print(fmt::format("{}: {} {} of {}\n", out.styled(Style::Green, "a hit"), tuner::name(m.status),
+                            m.median > 0 ? timeText(m.median) : m.reason, v.nearest->created));
+      return;
+    }
+    out.print(out.styled(Style::Yellow, "a miss") + "\n");
+    if (!v.nearest) {
+      out.print("  nothing is stored of a kernel of this name\n");
+      return;
+    }
+    out.print(fmt::format("  nearest: {} for {}, {}\n", tuner::toString(v.nearest->configuration),
+                          tuner::toString(v.nearest->problem.values), v.nearest->created));
+    // Tile IR is known by its hash alone, which tells nobody anything.
+    for (const tuner::KeyDifference &d : v.differences)
+      out.print(d.part == "ir" ? fmt::format("  {}: {} is another\n", d.part, tuner::describePart(d.part))
+                               : fmt::format("  {}: {} here, {} stored ({})\n", d.part, plain(d.wanted),
+                                             plain(d.stored), tuner::describePart(d.part)));
   }
 
   Result<int> stats(Context &context, tuner::Cache &cache) {

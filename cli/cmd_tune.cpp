@@ -1,9 +1,12 @@
 #include "cli/commands.h"
+#include "cli/figures.h"
 #include "cli/kernel_options.h"
 #include "compiler/base/text.h"
 #include "tuner/session.h"
 #include "tuner/worker.h"
 #include <atomic>
+#include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <unistd.h>
@@ -19,18 +22,6 @@ void onInterrupt(int) {
     _exit(130);
 }
 
-std::string timeText(double seconds) {
-  if (seconds <= 0)
-    return "";
-  return seconds < 1e-3 ? fmt::format("{:.2f} µs", seconds * 1e6) : fmt::format("{:.3f} ms", seconds * 1e3);
-}
-
-std::string rateText(const tuner::TrialRow &row) {
-  if (row.flopsPerSecond > 0 && row.bytesPerSecond <= 0)
-    return fmt::format("{:.1f} TFLOP/s", row.flopsPerSecond / 1e12);
-  return row.bytesPerSecond > 0 ? fmt::format("{:.0f} GB/s", row.bytesPerSecond / 1e9) : "";
-}
-
 /// The live line on a terminal; elsewhere a line now and then.
 class Bar : public tuner::Progress {
 public:
@@ -38,7 +29,9 @@ public:
 
   void begin(const tuner::Values &problem, const tuner::Space &, size_t total, size_t known) override {
     title = tuner::toString(problem);
-    last = 0;
+    last = failures = 0;
+    already = known;
+    start = Clock::now();
     if (!context.json && known < total)
       context.err.print(fmt::format("{}: {} configurations, {} of them known\n", title, total, known));
   }
@@ -46,22 +39,37 @@ public:
     failures += tuner::isFailure(row.status);
     std::string line = fmt::format("{}  {}/{}", title, done, total);
     if (best)
-      line += fmt::format("  best {} {}{}", timeText(best->median), rateText(*best),
-                          best->roofline > 0 ? fmt::format(" ({:.0f} % of the roofline)", best->roofline * 100) : "");
+      line +=
+          fmt::format("  best {} {}{}", timeText(best->median), rateText(best->bytesPerSecond, best->flopsPerSecond),
+                      best->roofline > 0 ? fmt::format(" ({:.0f} % of the roofline)", best->roofline * 100) : "");
     if (failures)
       line += fmt::format("  {} failed", failures);
+    line += timeLeft(done, total);
     context.err.live(line);
     if (!context.err.isTerminal() && !context.json && done * 4 / total > last * 4 / total) {
       context.err.print(line + "\n");
       last = done;
     }
   }
+  void finals(size_t count) override { context.err.live(fmt::format("{}  finals of {}", title, count)); }
   void end(const tuner::ProblemResult &) override { context.err.endLive(); }
 
 private:
+  using Clock = std::chrono::steady_clock;
+
+  /// As long for each configuration as for those so far; what came from the cache took no time.
+  std::string timeLeft(size_t done, size_t total) const {
+    if (done >= total || done <= already)
+      return "";
+    double passed = std::chrono::duration<double>(Clock::now() - start).count();
+    double left = passed / double(done - already) * double(total - done);
+    return left < 90 ? fmt::format("  {:.0f} s left", std::ceil(left)) : fmt::format("  {:.0f} min left", left / 60);
+  }
+
   Context &context;
   std::string title;
-  size_t last = 0, failures = 0;
+  size_t last = 0, failures = 0, already = 0;
+  Clock::time_point start;
 };
 
 class Tune : public Command {
@@ -76,7 +84,8 @@ public:
     options.push_back({"PATH", "", "recipes or .tile files, or nothing: the recipes of this folder", &paths});
     options.push_back({"--arch", "ARCH", "architecture, such as sm_90; the GPU's by default", &arch});
     options.push_back({"--kernel", "NAME", "the kernel, where a file has several", &kernel});
-    options.push_back({"--problem", "M=…,N=…", "a problem to tune for, instead of the recipe's (repeatable)", &problems});
+    options.push_back(
+        {"--problem", "M=…,N=…", "a problem to tune for, instead of the recipe's (repeatable)", &problems});
     options.push_back({"--set", "NAME=V,…", "values of an axis, instead of its own (repeatable)", &sets});
     options.push_back({"--range", "NAME=V,…", "the same as --set", &ranges});
     options.push_back({"--device", "N", "the GPU to measure on", &device});
@@ -106,7 +115,7 @@ public:
       TILEC_ASSIGN(tuner::Override o, tuner::parseOverride(s));
       overrides.push_back(std::move(o));
     }
-    struct sigaction action {}, old {};
+    struct sigaction action{}, old{};
     action.sa_handler = onInterrupt;
     sigaction(SIGINT, &action, &old);
     Json all = Json::array();
@@ -163,16 +172,21 @@ private:
     return recipe;
   }
 
+  static std::string sustainedText(const tuner::TrialRow &row) {
+    return row.sustained > 0 ? fmt::format(" ({} sustained)", timeText(row.sustained)) : "";
+  }
+
   void print(Context &context, const tuner::TuneResult &result) {
     Terminal &out = context.out;
     for (const std::string &note : result.notes)
       context.err.print(fmt::format("{} {}\n", context.err.styled(Style::Yellow, "note:"), note));
     for (const tuner::ProblemResult &p : result.problems) {
-      out.print(fmt::format("\n{}  {}  {}{}\n", out.styled(Style::Bold, p.kernel), tuner::toString(p.problem), p.environment.arch,
-                            p.predicted ? "  (predicted)" : "  " + p.environment.gpu));
+      out.print(fmt::format("\n{}  {}  {}{}\n", out.styled(Style::Bold, p.kernel), tuner::toString(p.problem),
+                            p.environment.arch, p.predicted ? "  (predicted)" : "  " + p.environment.gpu));
       for (const std::string &note : p.notes)
         out.print(fmt::format("  {}\n", note));
-      Table table{{{"configuration"}, {"time", true}, {"spread", true}, {"rate", true}, {"roofline", true}, {"status"}}, {}};
+      Table table{{{"configuration"}, {"time", true}, {"spread", true}, {"rate", true}, {"roofline", true}, {"status"}},
+                  {}};
       size_t shown = 0, hidden = 0;
       for (size_t i = 0; i < p.rows.size(); ++i) {
         const tuner::TrialRow &row = p.rows[i];
@@ -185,12 +199,9 @@ private:
         std::string status(tuner::name(row.status));
         if (!row.reason.empty())
           status += ": " + row.reason;
-        table.rows.push_back(
-            {(wins ? "* " : "  ") + tuner::toString(row.configuration), timeText(row.median),
-             row.median > 0 && row.high > row.low
-                 ? fmt::format("±{:.1f} %", (row.high - row.low) / 2 / row.median * 100)
-                 : "",
-             rateText(row), row.roofline > 0 ? fmt::format("{:.0f} %", row.roofline * 100) : "", status});
+        table.rows.push_back({(wins ? "* " : "  ") + tuner::toString(row.configuration), timeText(row.median),
+                              spreadText(row.low, row.median, row.high),
+                              rateText(row.bytesPerSecond, row.flopsPerSecond), rooflineText(row.roofline), status});
       }
       out.print(table.text(out));
       if (hidden)
@@ -199,9 +210,9 @@ private:
                             p.rows.size(), p.reused, p.compiled, p.evaluated, p.predicted ? "predicted" : "measured",
                             p.failed, p.seconds));
       if (p.winner)
-        out.print(fmt::format("winner: {}  {}\nbuild it: {}\n",
+        out.print(fmt::format("winner: {}  {}{}\nbuild it: {}\n",
                               out.styled(Style::Green, tuner::toString(p.rows[*p.winner].configuration)),
-                              timeText(p.rows[*p.winner].median), p.command));
+                              timeText(p.rows[*p.winner].median), sustainedText(p.rows[*p.winner]), p.command));
       else
         out.print(fmt::format("{} every configuration failed\n", out.styled(Style::Red, "no winner:")));
     }

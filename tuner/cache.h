@@ -93,6 +93,8 @@ public:
   /// Trials of a problem for an architecture, newest first; without artifacts.
   std::vector<TrialRecord> trials(const ProblemId &problem, std::string_view arch);
   std::vector<TrialRecord> trials(int64_t problemId);
+  /// Of every problem, environment and version of a kernel of this name.
+  std::vector<TrialRecord> trialsOfKernel(std::string_view name);
   std::vector<CacheEntry> list();
   /// A choice made by hand for a problem.
   std::optional<Configuration> pinned(const ProblemId &problem, std::string_view arch);

@@ -151,6 +151,10 @@ std::vector<TrialRecord> Cache::trials(int64_t problemId) {
   return select(impl->open.database, "problem.id = ?", [&](Statement &s) { s.bind(problemId); });
 }
 
+std::vector<TrialRecord> Cache::trialsOfKernel(std::string_view name) {
+  return select(impl->open.database, "kernel.name = ?", [&](Statement &s) { s.bind(name); });
+}
+
 std::vector<CacheEntry> Cache::list() {
   std::vector<CacheEntry> entries;
   auto query = impl->open.database.prepare(

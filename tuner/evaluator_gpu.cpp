@@ -128,6 +128,7 @@ public:
         results[i].clocks.update({{"sustained_seconds", sustained[i].median},
                                   {"sustained_low_seconds", sustained[i].low},
                                   {"sustained_high_seconds", sustained[i].high},
+                                  {"sustained_samples", sustained[i].samples.size()},
                                   {"sustained_mhz", sustained[i].clocks.value("mhz", 0.0)}});
     unload();
     return results;

@@ -1,6 +1,7 @@
 // The whole of `tilec tune` below the tool: recipe, evaluator, cache, one session for each problem; results as JSON.
 #include "compiler/base/text.h"
 #include "compiler/target/target.h"
+#include "tuner/place.h"
 #include "tuner/session.h"
 
 namespace tilec::tuner {
@@ -22,45 +23,6 @@ Status checkNames(const Recipe &recipe, const sema::KernelInterface &interface) 
   return std::unexpected(std::move(error));
 }
 
-struct Place {
-  const Arch *arch = nullptr;
-  std::optional<runtime::DeviceFacts> gpu; ///< to measure on
-  std::string note;
-};
-
-/// Which architecture, and whether there is a GPU of it.
-Result<Place> choosePlace(const TuneRequest &request) {
-  Place place{request.arch, std::nullopt, ""};
-  auto devices = runtime::listDevices();
-  const runtime::DeviceFacts *device = nullptr;
-  if (devices)
-    for (const runtime::DeviceFacts &d : *devices)
-      if (d.ordinal == request.device)
-        device = &d;
-  const Arch *present = device ? archForCapability(device->major, device->minor) : nullptr;
-  if (!place.arch)
-    place.arch = present;
-  if (!place.arch && device)
-    return withHelp(noDevice("{} ({}) is not supported", device->name, device->arch()),
-                    "name an architecture with --arch to predict for it");
-  if (!place.arch)
-    return withHelp(
-        noDevice("there is no GPU to tune for{}", devices ? "" : fmt::format(": {}", devices.error().message)),
-        "name an architecture with --arch (`tilec info` lists them): times are then predicted");
-  if (request.predict)
-    place.note = "times are predicted, as asked for: nothing was measured";
-  else if (!device)
-    place.note =
-        fmt::format("no GPU: every configuration is compiled and verified on the CPU, times are predicted for {}",
-                    place.arch->name);
-  else if (present != place.arch)
-    place.note = fmt::format("the GPU here is {} ({}): times for {} are predicted, not measured", device->name,
-                             device->arch(), place.arch->name);
-  else
-    place.gpu = *device;
-  return place;
-}
-
 } // namespace
 
 bool TuneResult::succeeded() const {
@@ -77,17 +39,17 @@ Result<TuneResult> tune(const TuneRequest &request) {
                     "give one with --problem NAME=VALUE,…, or list problems in a recipe");
   for (const Values &problem : problems)
     TILEC_TRY(checkProblem(problem, builder->interface()));
-  TILEC_ASSIGN(Place place, choosePlace(request));
+  for (const Override &axis : request.overrides)
+    TILEC_TRY(checkOverride(axis, builder->interface(), request.arch));
+  TILEC_ASSIGN(Place place, choosePlace(request.arch, request.device, request.predict));
   TILEC_ASSIGN(Cache cache, Cache::open(request.cache.empty() ? Cache::defaultFile() : request.cache));
 
   TuneResult result;
   result.cacheFile = cache.file().string();
   if (!place.note.empty())
     result.notes.push_back(place.note);
-  Machine machine = place.gpu ? machineOf(*place.gpu, *place.arch) : typicalMachine(*place.arch);
-  EvaluatorOptions options = request.evaluator;
-  auto evaluator = place.gpu ? gpuEvaluator(recipe, *builder, *place.gpu, *place.arch, options)
-                             : modelEvaluator(recipe, *builder, *place.arch, options);
+  Machine machine = place.machine();
+  auto evaluator = evaluatorFor(place, recipe, *builder, request.evaluator);
   for (const Values &problem : problems) {
     TILEC_ASSIGN(result.problems.emplace_back(), tuneProblem(recipe, *builder, *evaluator, cache, *place.arch, machine,
                                                              problem, request.overrides, request.session));

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""The tuner on a GPU: a full tune is quick, the second does nothing, and where a configuration stands in the list does
+not matter."""
+import json
+import time
+from common import Suite
+
+SOFTMAX = ["recipes/softmax", "--problem", "R=4096,C=1024,T=f32"]
+AXES = ["--set", "TR=1,2,4", "--set", "num_worker_warps=1,2,4,8,16", "--set", "occupancy=1,2,4"]
+FULL_SECONDS, AGAIN_SECONDS = 30, 0.5
+TIE = 0.01
+
+
+def main():
+    suite = Suite()
+
+    def check(label, holds, what):
+        print(f"{'ok  ' if holds else 'FAIL'} {label}: {what}")
+        if holds:
+            suite.passed += 1
+        else:
+            suite.failures.append(label)
+
+    def tune(label, cache, *extra):
+        start = time.monotonic()
+        done = suite.run(label, "tune", *SOFTMAX, *extra, "--cache", suite.path(cache), "--json")
+        return json.loads(done.stdout)["problems"][0], time.monotonic() - start
+
+    full, seconds = tune("full tune", "full.db", *AXES)
+    check("configurations", len(full["rows"]) >= 40, f"{len(full['rows'])}, {full['failed']} failed")
+    check("full tune is quick", seconds < FULL_SECONDS, f"{seconds:.1f} s")
+    again, seconds = tune("second tune", "full.db", *AXES)
+    check("second tune is quick", seconds < AGAIN_SECONDS, f"{seconds:.2f} s")
+    check("second tune does nothing", again["compiled"] == 0 and again["evaluated"] == 0,
+          f"{again['compiled']} compiled, {again['evaluated']} measured")
+    check("same winner", again["winner"]["configuration"] == full["winner"]["configuration"],
+          json.dumps(again["winner"]["configuration"]))
+
+    # The same configurations in two orders: each of the two ends is first once and last once.
+    warps = [2, 4, 8, 16]
+    times = []
+    for order in (warps, warps[::-1]):
+        result, _ = tune(f"order {order}", f"order{order[0]}.db", "--set", "TR=1", "--set", "occupancy=1", "--set",
+                         "num_worker_warps=" + ",".join(map(str, order)))
+        times.append({r["configuration"]["hints"]["num_worker_warps"]: r["median_seconds"] for r in result["rows"]
+                      if r["status"] == "ok"})
+    for w in (warps[0], warps[-1]):
+        a, b = times[0][w], times[1][w]
+        check(f"first and last tie, {w} warps", abs(a / b - 1) < TIE, f"{a * 1e6:.2f} µs and {b * 1e6:.2f} µs")
+
+    done = suite.run("bench", "bench", *SOFTMAX, "--json")
+    row = json.loads(done.stdout)["rows"][0]
+    check("bench gives both figures", row["cool"]["median_seconds"] > 0 and row["sustained"]["median_seconds"] > 0,
+          f"{row['cool']['median_seconds'] * 1e6:.2f} µs cool, {row['sustained']['median_seconds'] * 1e6:.2f} µs sustained")
+    suite.finish()
+
+
+if __name__ == "__main__":
+    import os
+    from common import ROOT
+    os.chdir(ROOT)
+    main()
