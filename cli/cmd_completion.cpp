@@ -32,7 +32,8 @@ std::string bash() {
     s += fmt::format("  {}) options='{}' ;;\n", name, join(options, " "));
   }
   s += "  esac\n";
-  s += fmt::format("  if [ \"$COMP_CWORD\" = 1 ]; then COMPREPLY=($(compgen -W '{}' -- \"$word\"))\n", join(names, " "));
+  s +=
+      fmt::format("  if [ \"$COMP_CWORD\" = 1 ]; then COMPREPLY=($(compgen -W '{}' -- \"$word\"))\n", join(names, " "));
   s += "  elif [[ $word == -* ]]; then COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
        "  else COMPREPLY=($(compgen -f -- \"$word\")); fi\n}\n"
        "complete -o filenames -F _tilec tilec\n";
@@ -48,10 +49,9 @@ std::string fish() {
       s += fmt::format("complete -c tilec -n __fish_use_subcommand -a {} -d {}\n", c.name, shellQuote(c.summary));
   for (const auto &[name, options] : words())
     for (const std::string &o : options)
-      s += o.starts_with("--") ? fmt::format("complete -c tilec -n '__fish_seen_subcommand_from {}' -l {}\n", name,
-                                             o.substr(2))
-                               : fmt::format("complete -c tilec -n '__fish_seen_subcommand_from {}' -s {}\n", name,
-                                             o.substr(1));
+      s += o.starts_with("--")
+               ? fmt::format("complete -c tilec -n '__fish_seen_subcommand_from {}' -l {}\n", name, o.substr(2))
+               : fmt::format("complete -c tilec -n '__fish_seen_subcommand_from {}' -s {}\n", name, o.substr(1));
   return s;
 }
 

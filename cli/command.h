@@ -49,6 +49,7 @@ int runTool(std::vector<std::string> arguments);
 
 /// Fills the rows' targets from arguments. Error (Usage): an unknown option (with the nearest one), a missing or
 /// malformed value.
-Status parseArguments(const std::string &command, const std::vector<OptionRow> &rows, std::vector<std::string> arguments);
+Status parseArguments(const std::string &command, const std::vector<OptionRow> &rows,
+                      std::vector<std::string> arguments);
 
 } // namespace tilec::cli

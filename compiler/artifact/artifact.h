@@ -19,9 +19,9 @@ struct ArraySpec {
   std::string name;
   ArrayMode mode = ArrayMode::In;
   DType dtype = DType::f32;
-  std::vector<LaunchExpr> extents; ///< elements; a Symbol that stands alone binds it
-  std::vector<LaunchExpr> strides; ///< elements; empty: row-major and contiguous; a Symbol `_` is any stride
-  int64_t align = 16;              ///< bytes the base is promised to be aligned to
+  std::vector<LaunchExpr> extents;  ///< elements; a Symbol that stands alone binds it
+  std::vector<LaunchExpr> strides;  ///< elements; empty: row-major and contiguous; a Symbol `_` is any stride
+  int64_t align = 16;               ///< bytes the base is promised to be aligned to
   std::vector<std::string> aliases; ///< arrays that may be the very same buffer
   bool zeroed = false;              ///< Scratch: zero at the start of the launch
   std::string doc;
@@ -41,11 +41,11 @@ struct Condition {
 /// How one tile of an array goes through a tensor map; used by the launcher to encode it.
 struct TensorMapSpec {
   std::string array;
-  std::vector<int> axes;          ///< array axes, innermost first
-  std::vector<int64_t> box;       ///< elements, innermost first
+  std::vector<int> axes;    ///< array axes, innermost first
+  std::vector<int64_t> box; ///< elements, innermost first
   std::vector<int64_t> elementStrides;
-  int swizzleBytes = 0;           ///< 0, 32, 64 or 128
-  bool nanFill = false;           ///< out-of-bounds elements read as NaN instead of 0
+  int swizzleBytes = 0; ///< 0, 32, 64 or 128
+  bool nanFill = false; ///< out-of-bounds elements read as NaN instead of 0
   int l2PromotionBytes = 0;
 };
 
@@ -55,15 +55,15 @@ std::string_view name(ParamKind kind);
 /// One parameter of a launch, in the order of the entry point's parameters.
 struct LaunchParam {
   ParamKind kind = ParamKind::ArrayBase;
-  std::string array;              ///< ArrayBase, Scratch: the array whose base address is passed
-  LaunchExpr value;               ///< Value: extent, stride, scalar or an expression of them; Scratch, Counter: bytes
-  DType dtype = DType::i32;       ///< Value: how it is passed
+  std::string array;                ///< ArrayBase, Scratch: the array whose base address is passed
+  LaunchExpr value;                 ///< Value: extent, stride, scalar or an expression of them; Scratch, Counter: bytes
+  DType dtype = DType::i32;         ///< Value: how it is passed
   std::optional<TensorMapSpec> map; ///< TensorMap
 };
 
 /// What the assembler reports of one entry point.
 struct Resources {
-  int registers = 0;        ///< per thread
+  int registers = 0; ///< per thread
   int staticSharedBytes = 0;
   int spillStoreBytes = 0, spillLoadBytes = 0, stackBytes = 0;
   int barriers = 0;
@@ -73,24 +73,24 @@ struct Resources {
 
 /// One access site (root array, operation, place) and the hints that hold there.
 struct SiteSpec {
-  std::string name;  ///< a.load, c.store, a.load#2
+  std::string name; ///< a.load, c.store, a.load#2
   std::string array;
   std::string place; ///< file:line:column
   std::map<std::string, int64_t> hints;
 };
 
 struct LaunchSpec {
-  std::string entry;  ///< symbol in the cubin
-  size_t binary = 0;  ///< index into Artifact::binaries
+  std::string entry; ///< symbol in the cubin
+  size_t binary = 0; ///< index into Artifact::binaries
   std::vector<LaunchParam> params;
   std::array<LaunchExpr, 3> grid{LaunchExpr::constant(int64_t(1)), LaunchExpr::constant(int64_t(1)),
                                  LaunchExpr::constant(int64_t(1))}; ///< blocks of the language's grid
-  int threads = 128;                 ///< threads of a block
+  int threads = 128;                                                ///< threads of a block
   int64_t dynamicSharedBytes = 0;
   std::array<int, 3> cluster{1, 1, 1}; ///< CTAs that share one block of the grid: grid · cluster CTAs are launched
-  bool persistent = false;           ///< the entry loops over the grid; launched with resident blocks
-  bool dependentLaunch = false;      ///< programmatic dependent launch attribute
-  bool index64 = false;              ///< extents may reach past 2^31
+  bool persistent = false;             ///< the entry loops over the grid; launched with resident blocks
+  bool dependentLaunch = false;        ///< programmatic dependent launch attribute
+  bool index64 = false;                ///< extents may reach past 2^31
   Resources resources;
   std::vector<SiteSpec> sites;
   std::map<std::string, int64_t> hints; ///< kernel hints in force
@@ -99,10 +99,10 @@ struct LaunchSpec {
 /// Where an artifact comes from; all parts of its key.
 struct Provenance {
   std::string file, kernel;
-  std::string sourceHash;  ///< sha256 of the source text
-  std::string irHash;      ///< sha256 of the canonical tile IR
-  std::string toolVersion; ///< tilec's version and the hash of its code generator
-  std::string assembler;   ///< name and version, such as "nvJitLink 13.0"
+  std::string sourceHash;                        ///< sha256 of the source text
+  std::string irHash;                            ///< sha256 of the canonical tile IR
+  std::string toolVersion;                       ///< tilec's version and the hash of its code generator
+  std::string assembler;                         ///< name and version, such as "nvJitLink 13.0"
   std::map<std::string, LaunchValue> parameters; ///< compile-time parameters
 };
 
@@ -114,7 +114,7 @@ struct Artifact {
   std::vector<ArraySpec> arrays;      ///< arguments, in source order
   std::vector<ArraySpec> temporaries; ///< between launches
   std::vector<ScalarSpec> scalars;
-  std::vector<std::string> symbols;   ///< extent and stride symbols
+  std::vector<std::string> symbols;      ///< extent and stride symbols
   std::map<std::string, int64_t> folded; ///< symbols fixed while compiling (-D K=4096): checked at launch
   std::vector<std::pair<std::string, LaunchExpr>> lets; ///< clause `let`s in order
   std::vector<Condition> requirements;

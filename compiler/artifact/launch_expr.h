@@ -1,6 +1,6 @@
 #pragma once
-// Launch expressions: extents, strides, clause `let`s, `requires`, `grid`, parameter defaults and domains, as data. They
-// mix parameters, extents, scalars and literals, are evaluated at each launch, and are stored in artifacts.
+// Launch expressions: extents, strides, clause `let`s, `requires`, `grid`, parameter defaults and domains, as data.
+// They mix parameters, extents, scalars and literals, are evaluated at each launch, and are stored in artifacts.
 // Integers are exact in i64 (overflow is an error), floats are f64.
 #include "compiler/base/dtype.h"
 #include "compiler/base/json.h"
@@ -27,7 +27,7 @@ enum class LaunchOp : uint8_t {
 struct LaunchExpr {
   LaunchOp op = LaunchOp::Literal;
   LaunchValue literal = int64_t(0); ///< Literal
-  std::string symbol;               ///< Symbol: parameter, extent, stride, scalar or clause `let`; also the arch of ByArch keys
+  std::string symbol; ///< Symbol: parameter, extent, stride, scalar or clause `let`; also the arch of ByArch keys
   std::vector<LaunchExpr> args;
 
   static LaunchExpr constant(LaunchValue v);

@@ -48,16 +48,17 @@ std::string dumpSource(Source &source, Stage stage);
 /// Errors: Usage (no kernel of that name, or several and no name), Program (errors were reported to source.diags).
 Result<sema::KernelInterface> describe(Source &source, std::string_view kernel);
 /// Checks the kernel with values. Error (Program): errors were reported to source.diags.
-Result<sema::Program> instantiate(Source &source, const sema::KernelInterface &interface, const sema::Bindings &bindings);
+Result<sema::Program> instantiate(Source &source, const sema::KernelInterface &interface,
+                                  const sema::Bindings &bindings);
 
 struct CompileOptions {
-  Stage last = Stage::cubin;       ///< nothing after this stage is done
-  std::vector<Stage> dumps;        ///< stages whose text (or bytes) is kept
-  double timeoutSeconds = 120;     ///< compileIsolated only
+  Stage last = Stage::cubin;   ///< nothing after this stage is done
+  std::vector<Stage> dumps;    ///< stages whose text (or bytes) is kept
+  double timeoutSeconds = 120; ///< compileIsolated only
 };
 
 struct Compilation {
-  Artifact artifact;                       ///< complete when the last stage is cubin
+  Artifact artifact; ///< complete when the last stage is cubin
   std::map<Stage, std::string> dumps;
   std::vector<std::pair<std::string, double>> milliseconds; ///< per step, in order
 };
@@ -89,8 +90,8 @@ struct HostBuffer {
 };
 
 struct ReferenceOptions {
-  unsigned jobs = 0;       ///< 0: as many as there are cores
-  bool widen = false;      ///< float arithmetic in f64: the truth that error bounds are measured against
+  unsigned jobs = 0;  ///< 0: as many as there are cores
+  bool widen = false; ///< float arithmetic in f64: the truth that error bounds are measured against
   bool checkRaces = true;
   std::function<void(int64_t done, int64_t total)> progress;
   /// Blocks to run (linear numbers); empty: all.
