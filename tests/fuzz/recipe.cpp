@@ -1,5 +1,6 @@
-// LINK: compiler_sema yaml-cpp
-// SOURCES: tuner/recipe.cpp tuner/recipe_check.cpp tuner/values.cpp compiler/driver/source.cpp
+// LINK: compiler_sema runtime yaml-cpp
+// SOURCES: tuner/recipe.cpp tuner/recipe_check.cpp tuner/problem_check.cpp tuner/values.cpp
+// SOURCES: compiler/driver/source.cpp compiler/driver/version.cpp
 // Any bytes as a recipe, and as the values of -D.
 #include "tuner/recipe.h"
 #include "tests/fuzz/fuzz.h"
