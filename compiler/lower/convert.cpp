@@ -43,6 +43,7 @@ Value Conversion::call(DType source, DType target, Value value) {
   std::string symbol = deviceCvtSymbol(name(source), name(target), cuts && target == DType::f8e8m0);
   if (value.getType() != storage(source))
     value = LLVM::BitcastOp::create(b, k.loc, storage(source), value);
+  assert(!symbol.empty() && "device.def has no routine for this conversion");
   Value result = k.call(symbol, storage(target), value);
   return result.getType() == typeOf(target) ? result
                                             : LLVM::BitcastOp::create(b, k.loc, typeOf(target), result).getResult();
@@ -75,7 +76,7 @@ Value Conversion::intToInt(Value value) {
 
 Value Conversion::intToFloat(Value value) {
   bool isSigned = from != DType::bool_ && info(from).isSigned;
-  if (cuts && to != DType::f64 && to != DType::f8e8m0) { // an integer of 32 bits is exact in f64
+  if (cuts && to != DType::f64) { // an integer of 32 bits is exact in f64
     Type wide = b.getF64Type();
     value = isSigned ? LLVM::SIToFPOp::create(b, k.loc, wide, value).getResult()
                      : LLVM::UIToFPOp::create(b, k.loc, wide, value).getResult();

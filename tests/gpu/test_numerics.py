@@ -64,9 +64,8 @@ def codes(bits, np):
 
 
 def main():
-    import numpy as np
-
     suite = Suite()
+    import numpy as np  # where there is a GPU there is NumPy
 
     def save(name, array, dtype):
         native = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
