@@ -142,6 +142,10 @@ public:
       context.err.endLive();
       if (!result)
         return std::unexpected(result.error());
+      if (!cache.empty())
+        for (tuner::ProblemResult &p : result->problems)
+          if (!p.command.empty())
+            p.command += " --cache " + shellQuote(cache);
       if (context.json)
         all.push_back(toJson(*result));
       else
