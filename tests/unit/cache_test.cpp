@@ -8,6 +8,7 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +19,14 @@ using testing::HasSubstr;
 namespace fs = std::filesystem;
 
 namespace {
+
+/// Changes a database behind the cache's back.
+void execute(const fs::path &database, const char *sql) {
+  sqlite3 *db = nullptr;
+  ASSERT_EQ(sqlite3_open(database.c_str(), &db), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(db, sql, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
+  sqlite3_close(db);
+}
 
 Artifact artifactOf(const std::string &code) {
   Artifact a;
@@ -171,14 +180,13 @@ TEST_F(CacheTest, NewerSchemaAndForeignDatabasesAreRefused) {
   {
     open();
   }
-  ASSERT_EQ(std::system(fmt::format("sqlite3 {} 'PRAGMA user_version = 99'", file.string()).c_str()), 0);
+  execute(file, "PRAGMA user_version = 99");
   auto newer = Cache::open(file);
   ASSERT_FALSE(newer.has_value());
   EXPECT_THAT(newer.error().message, HasSubstr("schema 99"));
   fs::path other = folder / "other.db";
-  ASSERT_EQ(
-      std::system(fmt::format("sqlite3 {} 'CREATE TABLE t (x)'; chmod 600 {}", other.string(), other.string()).c_str()),
-      0);
+  execute(other, "CREATE TABLE t (x)");
+  chmod(other.c_str(), 0600);
   auto foreign = Cache::open(other);
   ASSERT_FALSE(foreign.has_value());
   EXPECT_THAT(foreign.error().message, HasSubstr("another program"));
