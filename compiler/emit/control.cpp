@@ -26,7 +26,7 @@ llvm::SmallVector<Value> Emitter::indices(const sema::Inst &inst, size_t first, 
   return list;
 }
 
-static tile::RoundingMode rounding(Rounding mode) {
+tile::RoundingMode Emitter::roundingMode(Rounding mode) {
   switch (mode) {
   case Rounding::NearestEven:
     return tile::RoundingMode::rn;
@@ -58,7 +58,7 @@ static tile::Padding padding(sema::Padding value) {
   return tile::Padding::none;
 }
 
-static tile::ReduceKind reduceKind(sema::ReduceOp op) {
+tile::ReduceKind reduceKind(sema::ReduceOp op) {
   switch (op) {
   case sema::ReduceOp::Sum:
     return tile::ReduceKind::sum;
@@ -75,6 +75,12 @@ static tile::ReduceKind reduceKind(sema::ReduceOp op) {
   }
   return tile::ReduceKind::sum;
 }
+
+// The enumerations of a program and of tile IR have their members in one order.
+tile::MemoryOrder memoryOrder(sema::MemoryOrder order) { return tile::MemoryOrder(order); }
+tile::MemoryScope memoryScope(sema::MemoryScope scope) { return tile::MemoryScope(scope); }
+static_assert(int(tile::MemoryOrder::acq_rel) == int(sema::MemoryOrder::AcqRel) &&
+              int(tile::MemoryScope::system) == int(sema::MemoryScope::System));
 
 namespace {
 template <typename... F> struct Overloaded : F... {
@@ -104,10 +110,17 @@ Value Emitter::emitInst(const sema::Inst &inst) {
           [&](const sema::ExtentInst &i) -> Value {
             return make<tile::ExtentOp>(type(), operand(inst, 0), uint32_t(i.axis));
           },
+          [&](const sema::AtInst &) -> Value {
+            return make<tile::AtOp>(type(), operand(inst, 0), indices(inst, 1, inst.operands.size() - 1));
+          },
+          [&](const sema::SliceInst &i) -> Value {
+            return make<tile::SliceOp>(type(), operand(inst, 0), uint32_t(i.axis), operand(inst, 1), operand(inst, 2),
+                                       operand(inst, 3));
+          },
           [&](const sema::UnaryInst &i) -> Value { return emitUnary(inst, i); },
           [&](const sema::BinaryInst &i) -> Value { return emitBinary(inst, i); },
-          [&](const sema::FmaInst &) -> Value {
-            return make<math::FmaOp>(operand(inst, 0), operand(inst, 1), operand(inst, 2));
+          [&](const sema::FmaInst &i) -> Value {
+            return mark(make<math::FmaOp>(operand(inst, 0), operand(inst, 1), operand(inst, 2)), i.ftz, i.rounding);
           },
           [&](const sema::CompareInst &i) -> Value { return emitCompare(inst, i.op); },
           [&](const sema::SelectInst &) -> Value {
@@ -115,8 +128,8 @@ Value Emitter::emitInst(const sema::Inst &inst) {
           },
           [&](const sema::ConvertInst &i) -> Value {
             return make<tile::ConvertOp>(type(), operand(inst, 0), StringRef(tilec::name(dtype(0))),
-                                         StringRef(tilec::name(typeOf(inst.results[0]).dtype)), rounding(i.rounding),
-                                         i.saturate);
+                                         StringRef(tilec::name(typeOf(inst.results[0]).dtype)),
+                                         roundingMode(i.rounding), i.saturate);
           },
           [&](const sema::BroadcastInst &) -> Value {
             Value x = operand(inst, 0);
@@ -136,6 +149,43 @@ Value Emitter::emitInst(const sema::Inst &inst) {
             bool propagate = extreme && isFloat(dtype(0)) && i.propagateNan;
             return make<tile::ReduceOp>(type(), operand(inst, 0), reduceKind(i.op), i.axes, isUnsigned, propagate);
           },
+          [&](const sema::ArgExtremeInst &i) -> Value {
+            bool ints = isInt(dtype(0));
+            return make<tile::ArgExtremeOp>(type(), operand(inst, 0), i.axis, i.max, ints && isUnsigned(dtype(0)),
+                                            !ints && i.propagateNan);
+          },
+          [&](const sema::ReduceFnInst &i) -> Value {
+            emitReduceFn(inst, i);
+            return {};
+          },
+          [&](const sema::ScanInst &i) -> Value {
+            return make<tile::ScanOp>(type(), operand(inst, 0), reduceKind(i.op), i.axis, i.reverse, i.exclusive);
+          },
+          [&](const sema::ScanFnInst &i) -> Value {
+            emitScanFn(inst, i);
+            return {};
+          },
+          [&](const sema::PermuteInst &i) -> Value { return make<tile::PermuteOp>(type(), operand(inst, 0), i.axes); },
+          [&](const sema::CatInst &i) -> Value {
+            return make<tile::CatOp>(type(), operand(inst, 0), operand(inst, 1), i.axis);
+          },
+          [&](const sema::ExtractInst &) -> Value {
+            return make<tile::ExtractOp>(type(), operand(inst, 0), indices(inst, 1, inst.operands.size() - 1));
+          },
+          [&](const sema::InsertInst &) -> Value {
+            return make<tile::InsertOp>(type(), values[inst.operands.back()], operand(inst, 0),
+                                        indices(inst, 1, inst.operands.size() - 2));
+          },
+          [&](const sema::BitcastInst &) -> Value {
+            return make<tile::BitcastOp>(type(), operand(inst, 0), StringRef(tilec::name(dtype(0))),
+                                         StringRef(tilec::name(typeOf(inst.results[0]).dtype)));
+          },
+          [&](const sema::PackInst &) -> Value { return make<tile::PackOp>(type(), operand(inst, 0)); },
+          [&](const sema::UnpackInst &) -> Value { return make<tile::UnpackOp>(type(), operand(inst, 0)); },
+          [&](const sema::MmaInst &i) -> Value { return emitMma(inst, i); },
+          [&](const sema::AssumeDivisibleInst &i) -> Value {
+            return make<tile::AssumeDivisibleOp>(operand(inst, 0), i.divisor);
+          },
           [&](const sema::ViewInst &i) -> Value {
             return make<tile::ViewOp>(type(), operand(inst, 0), i.step, i.axes, padding(i.padding));
           },
@@ -144,10 +194,37 @@ Value Emitter::emitInst(const sema::Inst &inst) {
           },
           [&](const sema::LoadInst &i) -> Value {
             return make<tile::LoadOp>(type(), operand(inst, 0), indices(inst, 1, inst.operands.size() - 1),
-                                      uint32_t(i.site), i.inBounds);
+                                      uint32_t(i.site), i.inBounds, memoryOrder(i.ordering.order),
+                                      memoryScope(i.ordering.scope));
           },
           [&](const sema::StoreInst &i) -> Value {
             emitStore(inst, i);
+            return {};
+          },
+          [&](const sema::ViewAtomicInst &i) -> Value {
+            emitViewAtomic(inst, i);
+            return {};
+          },
+          [&](const sema::GatherInst &i) -> Value { return emitGather(inst, i); },
+          [&](const sema::ScatterInst &i) -> Value {
+            emitScatter(inst, i);
+            return {};
+          },
+          [&](const sema::AtomicInst &i) -> Value { return emitAtomic(inst, i); },
+          [&](const sema::PrintInst &i) -> Value {
+            emitPrint(inst, i);
+            return {};
+          },
+          [&](const sema::AssertInst &i) -> Value {
+            make<tile::AssertOp>(operand(inst, 0), i.text);
+            return {};
+          },
+          [&](const sema::GridWaitInst &) -> Value {
+            make<tile::GridWaitOp>();
+            return {};
+          },
+          [&](const sema::GridLaunchInst &) -> Value {
+            make<tile::GridLaunchOp>();
             return {};
           },
           [&](const sema::IfInst &) -> Value {
@@ -158,8 +235,18 @@ Value Emitter::emitInst(const sema::Inst &inst) {
             emitFor(inst);
             return {};
           },
+          [&](const sema::WhileInst &) -> Value {
+            emitWhile(inst);
+            return {};
+          },
+          [&](const sema::ConditionInst &) -> Value {
+            make<scf::ConditionOp>(operand(inst, 0), indices(inst, 1, inst.operands.size() - 1));
+            return {};
+          },
           [&](const sema::YieldInst &) -> Value {
-            make<scf::YieldOp>(indices(inst, 0, inst.operands.size()));
+            auto all = indices(inst, 0, inst.operands.size());
+            bool combines = isa<tile::ReduceFnOp, tile::ScanFnOp>(builder.getBlock()->getParentOp());
+            combines ? make<tile::YieldOp>(all).getOperation() : make<scf::YieldOp>(all).getOperation();
             return {};
           }},
       inst.payload);
@@ -176,19 +263,28 @@ void Emitter::emitBlock(const sema::Block &block) {
   }
 }
 
-void Emitter::emitStore(const sema::Inst &inst, const sema::StoreInst &store) {
-  Value value = values[inst.operands.back()];
-  const sema::Type &view = typeOf(inst.operands[0]);
-  if (typeOf(inst.operands.back()).shape.empty() && !view.shape.empty())
-    value = make<tile::SplatOp>(RankedTensorType::get(view.shape, value.getType()), value);
-  make<tile::StoreOp>(value, operand(inst, 0), indices(inst, 1, inst.operands.size() - 2), uint32_t(store.site),
-                      store.inBounds);
-}
-
-void Emitter::emitIf(const sema::Inst &inst) {
+llvm::SmallVector<Type> Emitter::resultTypes(const sema::Inst &inst) {
   llvm::SmallVector<Type> types;
   for (sema::ValueId id : inst.results)
     types.push_back(irType(typeOf(id)));
+  return types;
+}
+
+void Emitter::defineResults(const sema::Inst &inst, ValueRange results) {
+  for (auto [id, result] : llvm::zip(inst.results, results))
+    values[id] = result;
+}
+
+void Emitter::emitInto(Block *block, const sema::Block &body) {
+  for (auto [id, argument] : llvm::zip(body.params, block->getArguments()))
+    values[id] = argument;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(block);
+  emitBlock(body);
+}
+
+void Emitter::emitIf(const sema::Inst &inst) {
+  llvm::SmallVector<Type> types = resultTypes(inst);
   // An arm without instructions is left out where no value depends on it.
   bool hasElse = !types.empty() || (inst.blocks.size() > 1 && !inst.blocks[1].insts.empty());
   auto branch = make<scf::IfOp>(types, operand(inst, 0), /*addThenBlock=*/true, /*addElseBlock=*/hasElse);
@@ -201,8 +297,23 @@ void Emitter::emitIf(const sema::Inst &inst) {
     if (!failed && !block->mightHaveTerminator())
       make<scf::YieldOp>();
   }
-  for (auto [id, result] : llvm::zip(inst.results, branch.getResults()))
-    values[id] = result;
+  defineResults(inst, branch.getResults());
+}
+
+void Emitter::emitWhile(const sema::Inst &inst) {
+  llvm::SmallVector<Value> carried = indices(inst, 0, inst.operands.size());
+  auto loop = make<scf::WhileOp>(resultTypes(inst), carried);
+  auto addBlock = [&](Region &region, const sema::Block &body) {
+    Block *block = new Block;
+    region.push_back(block);
+    for (sema::ValueId id : body.params)
+      block->addArgument(irType(typeOf(id)), location);
+    emitInto(block, body);
+  };
+  addBlock(loop.getBefore(), inst.blocks[0]);
+  addBlock(loop.getAfter(), inst.blocks[1]);
+  location = locate(inst.span);
+  defineResults(inst, loop.getResults());
 }
 
 void Emitter::emitFor(const sema::Inst &inst) {
@@ -230,8 +341,7 @@ void Emitter::emitFor(const sema::Inst &inst) {
   location = locate(inst.span);
   if (!failed && !block->mightHaveTerminator())
     make<scf::YieldOp>();
-  for (auto [id, result] : llvm::zip(inst.results, loop.getResults()))
-    values[id] = result;
+  defineResults(inst, loop.getResults());
 }
 
 } // namespace tilec::emit

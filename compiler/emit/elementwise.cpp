@@ -14,6 +14,14 @@ arith::FastMathFlags Emitter::flags(bool approx) const {
   return approx ? flags | arith::FastMathFlags::afn : flags;
 }
 
+Value Emitter::mark(Operation *made, bool ftz, Rounding rounding) {
+  if (ftz)
+    made->setAttr("tile.ftz", builder.getUnitAttr());
+  if (rounding != Rounding::NearestEven)
+    made->setAttr("tile.rounding", tile::RoundingModeAttr::get(builder.getContext(), roundingMode(rounding)));
+  return made->getResult(0);
+}
+
 /// A constant of a tile's or scalar's type, the same in every element.
 Value Emitter::integer(Type type, int64_t value) {
   Type element = getElementTypeOrSelf(type);
@@ -59,6 +67,7 @@ UnaryBuilder unaryFloat(UnaryOp op) {
   case UnaryOp::Not:
   case UnaryOp::IsNan:
   case UnaryOp::IsInf:
+  case UnaryOp::Popcount:
     return nullptr;
   }
   return nullptr;
@@ -82,10 +91,7 @@ Value Emitter::emitUnary(const sema::Inst &inst, const sema::UnaryInst &op) {
     }
     if (UnaryBuilder create = unaryFloat(op.op)) {
       auto attribute = arith::FastMathFlagsAttr::get(builder.getContext(), flags(op.approx));
-      Operation *made = create(builder, location, x, attribute);
-      if (op.ftz)
-        made->setAttr("tile.ftz", builder.getUnitAttr());
-      return made->getResult(0);
+      return mark(create(builder, location, x, attribute), op.ftz, op.rounding);
     }
   }
   switch (op.op) {
@@ -93,6 +99,8 @@ Value Emitter::emitUnary(const sema::Inst &inst, const sema::UnaryInst &op) {
     return make<arith::SubIOp>(integer(x.getType(), 0), x);
   case UnaryOp::Not:
     return make<arith::XOrIOp>(x, integer(x.getType(), -1));
+  case UnaryOp::Popcount:
+    return make<math::CtPopOp>(x);
   case UnaryOp::Abs:
     return isUnsigned(dtype) ? x : make<math::AbsIOp>(x).getResult();
   default:
@@ -103,11 +111,7 @@ Value Emitter::emitUnary(const sema::Inst &inst, const sema::UnaryInst &op) {
 
 Value Emitter::emitFloatBinary(const sema::BinaryInst &op, Value a, Value b, DType dtype) {
   auto fast = arith::FastMathFlagsAttr::get(builder.getContext(), flags(op.approx));
-  auto marked = [&](Operation *made) {
-    if (op.ftz)
-      made->setAttr("tile.ftz", builder.getUnitAttr());
-    return made->getResult(0);
-  };
+  auto marked = [&](Operation *made) { return mark(made, op.ftz, op.rounding); };
   switch (op.op) {
   case BinaryOp::Add:
     return marked(make<arith::AddFOp>(a.getType(), a, b, fast));
@@ -195,6 +199,8 @@ Value Emitter::emitIntBinary(const sema::BinaryInst &op, Value a, Value b, DType
   case BinaryOp::Shl:
   case BinaryOp::Shr:
     return emitShift(op, a, b, dtype);
+  case BinaryOp::MulHi:
+    return isUnsigned ? make<arith::MulUIExtendedOp>(a, b).getHigh() : make<arith::MulSIExtendedOp>(a, b).getHigh();
   case BinaryOp::Div:
     break;
   }

@@ -33,7 +33,20 @@ private:
   mlir::Value emitInst(const sema::Inst &inst);
   void emitIf(const sema::Inst &inst);
   void emitFor(const sema::Inst &inst);
+  void emitWhile(const sema::Inst &inst);
+  /// Emits a block into a region's block, whose arguments become its parameters.
+  void emitInto(mlir::Block *block, const sema::Block &body);
+
+  // Memory and the functions of reductions and scans (memory.cpp).
   void emitStore(const sema::Inst &inst, const sema::StoreInst &store);
+  void emitViewAtomic(const sema::Inst &inst, const sema::ViewAtomicInst &atomic);
+  mlir::Value emitGather(const sema::Inst &inst, const sema::GatherInst &gather);
+  void emitScatter(const sema::Inst &inst, const sema::ScatterInst &scatter);
+  mlir::Value emitAtomic(const sema::Inst &inst, const sema::AtomicInst &atomic);
+  void emitPrint(const sema::Inst &inst, const sema::PrintInst &print);
+  void emitReduceFn(const sema::Inst &inst, const sema::ReduceFnInst &reduce);
+  void emitScanFn(const sema::Inst &inst, const sema::ScanFnInst &scan);
+  mlir::Value emitMma(const sema::Inst &inst, const sema::MmaInst &mma);
 
   // Elementwise operations (elementwise.cpp).
   mlir::Value emitUnary(const sema::Inst &inst, const sema::UnaryInst &op);
@@ -46,6 +59,10 @@ private:
   mlir::arith::FastMathFlags flags(bool approx) const;
 
   // Helpers.
+  mlir::Value mark(mlir::Operation *made, bool ftz, Rounding rounding);
+  static tile::RoundingMode roundingMode(Rounding rounding);
+  llvm::SmallVector<mlir::Type> resultTypes(const sema::Inst &inst);
+  void defineResults(const sema::Inst &inst, mlir::ValueRange results);
   const sema::Type &typeOf(sema::ValueId id) const { return program.values[id]; }
   mlir::Type irType(const sema::Type &type);
   mlir::Value operand(const sema::Inst &inst, size_t i) const { return values[inst.operands[i]]; }
@@ -75,5 +92,9 @@ private:
   std::map<std::string, bool> usedSymbols; ///< whether it is passed as i64
   bool failed = false;
 };
+
+tile::ReduceKind reduceKind(sema::ReduceOp op);
+tile::MemoryOrder memoryOrder(sema::MemoryOrder order);
+tile::MemoryScope memoryScope(sema::MemoryScope scope);
 
 } // namespace tilec::emit

@@ -94,6 +94,24 @@ def Tile_Padding : I32EnumAttr<"Padding", "what lanes outside an array read", [
   let cppNamespace = "::tilec::tile";
 }
 
+def Tile_AtomicKind : I32EnumAttr<"AtomicKind", "what an atomic does to an element", [
+    I32EnumAttrCase<"add", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"min", 2>, I32EnumAttrCase<"and_", 3, "and">,
+    I32EnumAttrCase<"or_", 4, "or">, I32EnumAttrCase<"xor_", 5, "xor">, I32EnumAttrCase<"xchg", 6>,
+    I32EnumAttrCase<"cas", 7>]> {
+  let cppNamespace = "::tilec::tile";
+}
+
+def Tile_MemoryOrder : I32EnumAttr<"MemoryOrder", "order of an access; weak: a plain one", [
+    I32EnumAttrCase<"weak", 0>, I32EnumAttrCase<"relaxed", 1>, I32EnumAttrCase<"acquire", 2>,
+    I32EnumAttrCase<"release", 3>, I32EnumAttrCase<"acq_rel", 4>]> {
+  let cppNamespace = "::tilec::tile";
+}
+
+def Tile_MemoryScope : I32EnumAttr<"MemoryScope", "who sees the order of an access", [
+    I32EnumAttrCase<"block", 0>, I32EnumAttrCase<"device", 1>, I32EnumAttrCase<"system", 2>]> {
+  let cppNamespace = "::tilec::tile";
+}
+
 def Tile_RoundingAttr : I32EnumAttr<"RoundingMode", "rounding of a conversion", [
     I32EnumAttrCase<"rn", 0>, I32EnumAttrCase<"rz", 1>, I32EnumAttrCase<"rm", 2>, I32EnumAttrCase<"rp", 3>]> {
   let cppNamespace = "::tilec::tile";
@@ -184,6 +202,27 @@ def Tile_ExtentOp : Tile_Op<"extent", [Pure]> {
   let hasFolder = 1;
 }
 
+def Tile_AtOp : Tile_Op<"at", [Pure]> {
+  let summary = "an array with its leading axes fixed";
+  let description = "An index outside gives an array whose every extent is 0.";
+  let arguments = (ins Tile_ArrayType:$array, Variadic<Tile_Index>:$indices);
+  let results = (outs Tile_ArrayType:$result);
+  let assemblyFormat = "$array `[` $indices `:` type($indices) `]` attr-dict `:` type($array) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_SliceOp : Tile_Op<"slice", [Pure]> {
+  let summary = "elements start, start + step, … < stop of an array along one axis";
+  let description = "start and stop are clamped to 0 … extent; stop <= start gives extent 0. The step is positive.";
+  let arguments = (ins Tile_ArrayType:$array, I32Attr:$axis, Tile_Index:$start, Tile_Index:$stop, Tile_Index:$step);
+  let results = (outs Tile_ArrayType:$result);
+  let assemblyFormat = [{
+    $array `,` $axis `from` $start `to` $stop `step` $step attr-dict `:` type($array) `,` type($start) `,` type($stop)
+    `,` type($step) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_ViewOp : Tile_Op<"view", [Pure]> {
   let summary = "cuts an array into tiles";
   let description = [{
@@ -217,7 +256,9 @@ def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>]> {
     Lanes outside the array read the view's padding. `site` is an index into the kernel's tile.sites; `in_bounds`
     promises that the tile lies inside (check_bounds = false).
   }];
-  let arguments = (ins Tile_ViewType:$view, Variadic<Tile_Index>:$indices, I32Attr:$site, UnitAttr:$in_bounds);
+  let arguments = (ins Tile_ViewType:$view, Variadic<Tile_Index>:$indices, I32Attr:$site, UnitAttr:$in_bounds,
+                       DefaultValuedAttr<Tile_MemoryOrder, "::tilec::tile::MemoryOrder::weak">:$order,
+                       DefaultValuedAttr<Tile_MemoryScope, "::tilec::tile::MemoryScope::device">:$scope);
   let results = (outs Tile_AnyTile:$result);
   let assemblyFormat = [{
     $view `[` $indices `:` type($indices) `]` `site` $site (`in_bounds` $in_bounds^)? attr-dict
@@ -229,12 +270,111 @@ def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>]> {
 def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>]> {
   let summary = "writes a tile of a view; lanes outside the array are dropped";
   let arguments = (ins Tile_AnyTile:$value, Tile_ViewType:$view, Variadic<Tile_Index>:$indices, I32Attr:$site,
-                       UnitAttr:$in_bounds);
+                       UnitAttr:$in_bounds, DefaultValuedAttr<Tile_MemoryOrder, "::tilec::tile::MemoryOrder::weak">:$order,
+                       DefaultValuedAttr<Tile_MemoryScope, "::tilec::tile::MemoryScope::device">:$scope);
   let assemblyFormat = [{
     $value `,` $view `[` $indices `:` type($indices) `]` `site` $site (`in_bounds` $in_bounds^)? attr-dict
     `:` type($value) `,` type($view)
   }];
   let hasVerifier = 1;
+}
+
+def Tile_ViewAtomicOp : Tile_Op<"view_atomic", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "combines a tile with a tile of a view, element by element; relaxed, lanes outside are dropped";
+  let arguments = (ins Tile_AtomicKind:$kind, Tile_AnyTile:$value, Tile_ViewType:$view, Variadic<Tile_Index>:$indices,
+                       I32Attr:$site, UnitAttr:$is_unsigned);
+  let assemblyFormat = [{
+    $kind $value `,` $view `[` $indices `:` type($indices) `]` `site` $site (`unsigned` $is_unsigned^)? attr-dict
+    `:` type($value) `,` type($view)
+  }];
+  let hasVerifier = 1;
+}
+
+class Tile_Element<string mnemonic, list<Trait> traits = []>
+    : Tile_Op<mnemonic, !listconcat(traits, [AttrSizedOperandSegments])> {
+  let description = [{
+    One index tile for each axis of the array, i32 or i64, all of one shape, which the mask (i1) and the value have too.
+    A lane outside the array (index < 0 or >= extent) or masked off does nothing.
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_GatherOp : Tile_Element<"gather", [MemoryEffects<[MemRead]>]> {
+  let summary = "reads elements of an array; lanes outside or masked off read the padding";
+  let arguments = (ins Tile_ArrayType:$array, Variadic<Tile_AnyTile>:$indices, Optional<Tile_AnyTile>:$mask,
+                       Tile_AnyTile:$padding, I32Attr:$site, UnitAttr:$in_bounds, DefaultValuedAttr<Tile_MemoryOrder, "::tilec::tile::MemoryOrder::weak">:$order,
+                       DefaultValuedAttr<Tile_MemoryScope, "::tilec::tile::MemoryScope::device">:$scope);
+  let results = (outs Tile_AnyTile:$result);
+  let assemblyFormat = [{
+    $array `[` $indices `:` type($indices) `]` (`mask` $mask^ `:` type($mask))? `padding` $padding `site` $site
+    (`in_bounds` $in_bounds^)? attr-dict `:` type($array) `,` type($padding) `->` type($result)
+  }];
+}
+
+def Tile_ScatterOp : Tile_Element<"scatter", [MemoryEffects<[MemWrite]>]> {
+  let summary = "writes elements of an array";
+  let arguments = (ins Tile_AnyTile:$value, Tile_ArrayType:$array, Variadic<Tile_AnyTile>:$indices,
+                       Optional<Tile_AnyTile>:$mask, I32Attr:$site, UnitAttr:$in_bounds, DefaultValuedAttr<Tile_MemoryOrder, "::tilec::tile::MemoryOrder::weak">:$order,
+                       DefaultValuedAttr<Tile_MemoryScope, "::tilec::tile::MemoryScope::device">:$scope);
+  let assemblyFormat = [{
+    $value `,` $array `[` $indices `:` type($indices) `]` (`mask` $mask^ `:` type($mask))? `site` $site
+    (`in_bounds` $in_bounds^)? attr-dict `:` type($value) `,` type($array)
+  }];
+}
+
+def Tile_AtomicOp : Tile_Element<"atomic", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "combines elements of an array with a tile and gives what was there";
+  let description = [{
+    Indices and mask as those of gather. Each lane that is inside happens exactly once, in any order. Lanes outside or
+    masked off give 0, under cas the expected value. cas writes `value` where `expected` is found.
+  }];
+  let arguments = (ins Tile_AtomicKind:$kind, Tile_ArrayType:$array, Variadic<Tile_AnyTile>:$indices,
+                       Optional<Tile_AnyTile>:$mask, Optional<Tile_AnyTile>:$expected, Tile_AnyTile:$value,
+                       I32Attr:$site, UnitAttr:$is_unsigned,
+                       DefaultValuedAttr<Tile_MemoryOrder, "::tilec::tile::MemoryOrder::acq_rel">:$order,
+                       DefaultValuedAttr<Tile_MemoryScope, "::tilec::tile::MemoryScope::device">:$scope);
+  let results = (outs Tile_AnyTile:$result);
+  let assemblyFormat = [{
+    $kind $array `[` $indices `:` type($indices) `]` (`mask` $mask^ `:` type($mask))?
+    (`expected` $expected^ `:` type($expected))? `value` $value `site` $site (`unsigned` $is_unsigned^)? attr-dict
+    `:` type($array) `,` type($value) `->` type($result)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Debugging, promises, launches
+//===----------------------------------------------------------------------===//
+
+def Tile_PrintOp : Tile_Op<"print", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "prints tiles and scalars between pieces of text";
+  let description = "`pieces` has one entry more than operands; `dtypes` are those of the language, one per operand.";
+  let arguments = (ins StrArrayAttr:$pieces, StrArrayAttr:$dtypes, Variadic<Tile_AnyTile>:$values);
+  let assemblyFormat = "$pieces $dtypes (`(` $values^ `:` type($values) `)`)? attr-dict";
+  let hasVerifier = 1;
+}
+
+def Tile_AssertOp : Tile_Op<"assert", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "fails the launch where an element is false";
+  let arguments = (ins Tile_AnyTile:$condition, StrAttr:$text);
+  let assemblyFormat = "$condition $text attr-dict `:` type($condition)";
+  let hasVerifier = 1;
+}
+
+def Tile_AssumeDivisibleOp : Tile_Op<"assume_divisible", [Pure, SameOperandsAndResultType]> {
+  let summary = "the same integers, which the program promises to be multiples of a number";
+  let arguments = (ins Tile_AnyTile:$value, I64Attr:$divisor);
+  let results = (outs Tile_AnyTile:$result);
+  let assemblyFormat = "$value `,` $divisor attr-dict `:` type($result)";
+}
+
+def Tile_GridWaitOp : Tile_Op<"grid_dependency_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits until the launch before has finished and its writes are seen";
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_GridLaunchOp : Tile_Op<"grid_dependency_launch", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "lets the launch behind start";
+  let assemblyFormat = "attr-dict";
 }
 
 //===----------------------------------------------------------------------===//
@@ -292,6 +432,118 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_ArgExtremeOp : Tile_Op<"arg_extreme", [Pure]> {
+  let summary = "lowest position (i32) of the least or greatest element along an axis, which disappears from the shape";
+  let description = [{
+    `max` or `min` by the language's order: a number beats NaN and +0 > -0, equal elements go to the lower position; all
+    NaN gives 0. With propagate_nan the first NaN wins.
+  }];
+  let arguments = (ins AnyRankedTensor:$value, I64Attr:$axis, UnitAttr:$is_max, UnitAttr:$is_unsigned,
+                       UnitAttr:$propagate_nan);
+  let results = (outs Tile_AnyTile:$result);
+  let assemblyFormat = [{
+    $value `axis` $axis (`max` $is_max^)? (`unsigned` $is_unsigned^)? (`propagate_nan` $propagate_nan^)? attr-dict
+    `:` type($value) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+class Tile_Fold<string mnemonic> : Tile_Op<mnemonic, [Pure, AttrSizedOperandSegments, SingleBlock]> {
+  let description = [{
+    Values x1 … xn of one shape with a scalar identity for each. The block takes the accumulated l1 … ln, then the
+    elements r1 … rn, all scalars, and yields the combination. It is associative; it need not commute.
+  }];
+  let regions = (region SizedRegion<1>:$combine);
+  let hasVerifier = 1;
+}
+
+def Tile_ReduceFnOp : Tile_Fold<"reduce_fn"> {
+  let summary = "reduces along axes, which disappear from the shape, by a function";
+  let arguments = (ins Variadic<AnyRankedTensor>:$values, Variadic<Tile_AnyScalar>:$identities,
+                       DenseI64ArrayAttr:$axes);
+  let results = (outs Variadic<Tile_AnyTile>:$results);
+  let assemblyFormat = [{
+    $values `identity` $identities `axes` $axes $combine attr-dict
+    `:` type($values) `,` type($identities) `->` type($results)
+  }];
+}
+
+def Tile_ScanOp : Tile_Op<"scan", [Pure, SameOperandsAndResultType]> {
+  let summary = "running sums or products along an axis";
+  let arguments = (ins AnyRankedTensor:$value, Tile_ReduceKind:$kind, I64Attr:$axis, UnitAttr:$reverse,
+                       UnitAttr:$exclusive);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $kind $value `axis` $axis (`reverse` $reverse^)? (`exclusive` $exclusive^)? attr-dict `:` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ScanFnOp : Tile_Fold<"scan_fn"> {
+  let summary = "scans along an axis by a function";
+  let arguments = (ins Variadic<AnyRankedTensor>:$values, Variadic<Tile_AnyScalar>:$identities, I64Attr:$axis,
+                       UnitAttr:$reverse, UnitAttr:$exclusive);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $values `identity` $identities `axis` $axis (`reverse` $reverse^)? (`exclusive` $exclusive^)? $combine attr-dict
+    `:` type($values) `,` type($identities) `->` type($results)
+  }];
+}
+
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ParentOneOf<["ReduceFnOp", "ScanFnOp"]>]> {
+  let summary = "what a combining function gives";
+  let arguments = (ins Variadic<Tile_AnyScalar>:$values);
+  let assemblyFormat = "$values attr-dict `:` type($values)";
+}
+
+def Tile_PermuteOp : Tile_Op<"permute", [Pure]> {
+  let summary = "axis i of the result is axis axes[i] of the operand";
+  let arguments = (ins AnyRankedTensor:$value, DenseI64ArrayAttr:$axes);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$value `axes` $axes attr-dict `:` type($value) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_CatOp : Tile_Op<"cat", [Pure]> {
+  let summary = "two tiles of one shape after one another along an axis";
+  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs, I64Attr:$axis);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$lhs `,` $rhs `axis` $axis attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_ExtractOp : Tile_Op<"extract", [Pure]> {
+  let summary = "the part of a tile at an index counted in parts of the result's shape";
+  let arguments = (ins AnyRankedTensor:$value, Variadic<I32>:$indices);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$value `[` $indices `]` attr-dict `:` type($value) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_InsertOp : Tile_Op<"insert", [Pure]> {
+  let summary = "a tile with the part at an index, counted in parts, replaced";
+  let arguments = (ins AnyRankedTensor:$part, AnyRankedTensor:$value, Variadic<I32>:$indices);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$part `into` $value `[` $indices `]` attr-dict `:` type($part) `,` type($value) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_MmaOp : Tile_Op<"mma", [Pure]> {
+  let summary = "a · b + accumulator, for (M, K)(K, N)(M, N) or with one leading batch axis";
+  let description = [{
+    Products are exact; sums are in the accumulator's type, in an order the language leaves open. i8 operands say
+    whether they are unsigned. fast_acc allows fp8 products to be summed in fewer bits.
+  }];
+  let arguments = (ins AnyRankedTensor:$a, AnyRankedTensor:$b, AnyRankedTensor:$acc, UnitAttr:$a_unsigned,
+                       UnitAttr:$b_unsigned, UnitAttr:$fast_acc);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $a `,` $b `,` $acc (`a_unsigned` $a_unsigned^)? (`b_unsigned` $b_unsigned^)? (`fast_acc` $fast_acc^)? attr-dict
+    `:` type($a) `,` type($b) `,` type($acc) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
   let summary = "the same tile held in another layout";
   let description = "Only layout assignment makes it; to the meaning of a program it is the identity.";
@@ -314,6 +566,31 @@ def Tile_ConvertOp : Tile_Op<"convert", [Pure]> {
   }];
   let hasVerifier = 1;
   let hasFolder = 1;
+}
+
+def Tile_BitcastOp : Tile_Op<"bitcast", [Pure]> {
+  let summary = "the same bits as another dtype of equal width";
+  let description = "`from` and `to` are dtypes of the language: tf32 is stored in 32 bits.";
+  let arguments = (ins Tile_AnyTile:$value, StrAttr:$from, StrAttr:$to);
+  let results = (outs Tile_AnyTile:$result);
+  let assemblyFormat = "$value $from `to` $to attr-dict `:` type($value) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_PackOp : Tile_Op<"pack", [Pure]> {
+  let summary = "the bytes of a tile of rank 1, little-endian; of two fp4 elements the even one is the low nibble";
+  let arguments = (ins AnyRankedTensor:$value);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_UnpackOp : Tile_Op<"unpack", [Pure]> {
+  let summary = "a tile of rank 1 from its bytes, the reverse of pack";
+  let arguments = (ins AnyRankedTensor:$value);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
+  let hasVerifier = 1;
 }
 
 class Tile_FloatMinMax<string mnemonic> : Tile_Op<mnemonic, [Pure, SameOperandsAndResultType]> {

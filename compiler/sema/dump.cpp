@@ -16,6 +16,9 @@ constexpr std::string_view binaryNames[] = {
 };
 constexpr std::string_view compareNames[] = {"lt", "le", "gt", "ge", "eq", "ne"};
 constexpr std::string_view reduceNames[] = {"sum", "prod", "min", "max", "any", "all"};
+constexpr std::string_view atomicNames[] = {"add", "max", "min", "and", "or", "xor", "xchg", "cas"};
+constexpr std::string_view orderNames[] = {"weak", "relaxed", "acquire", "release", "acq_rel"};
+constexpr std::string_view scopeNames[] = {"block", "device", "system"};
 constexpr std::string_view paddingNames[] = {"none", "zero", "negzero", "nan", "inf", "neginf"};
 constexpr std::string_view roundingNames[] = {"rn", "rz", "rm", "rp"};
 
@@ -104,6 +107,20 @@ private:
     return result;
   }
 
+  static std::string roundingText(Rounding rounding) {
+    return rounding == Rounding::NearestEven ? "" : fmt::format(" {}", roundingNames[size_t(rounding)]);
+  }
+  /// Nothing for the access's usual ordering.
+  static std::string orderingText(Ordering ordering, MemoryOrder usual) {
+    if (ordering == Ordering{usual, MemoryScope::Device})
+      return "";
+    return fmt::format(" {} {}", orderNames[size_t(ordering.order)], scopeNames[size_t(ordering.scope)]);
+  }
+  std::string access(std::string_view what, size_t site, bool masked, bool inBounds, Ordering ordering) const {
+    return fmt::format("{} {}", what, program.sites[site].name) + flags({{masked, "masked"}, {inBounds, "in_bounds"}}) +
+           orderingText(ordering, MemoryOrder::Weak);
+  }
+
   std::string head(const Inst &inst) const {
     DType dtype = inst.results.empty() ? DType::i32 : program.values[inst.results[0]].dtype;
     return std::visit(
@@ -118,14 +135,18 @@ private:
             [&](const ScalarArgInst &i) { return "scalar " + program.scalars[i.index].name; },
             [](const SymbolInst &i) { return "symbol " + i.name; },
             [](const ExtentInst &i) { return fmt::format("extent {}", i.axis); },
+            [](const AtInst &) { return std::string("at"); },
+            [](const SliceInst &i) { return fmt::format("slice {}", i.axis); },
             [](const UnaryInst &i) {
-              return lower(unaryNames[size_t(i.op)]) + flags({{i.approx, "approx"}, {i.ftz, "ftz"}});
+              return lower(unaryNames[size_t(i.op)]) + flags({{i.approx, "approx"}, {i.ftz, "ftz"}}) +
+                     roundingText(i.rounding);
             },
             [](const BinaryInst &i) {
               return lower(binaryNames[size_t(i.op)]) +
-                     flags({{i.approx, "approx"}, {i.ftz, "ftz"}, {i.propagateNan, "propagate_nan"}});
+                     flags({{i.approx, "approx"}, {i.ftz, "ftz"}, {i.propagateNan, "propagate_nan"}}) +
+                     roundingText(i.rounding);
             },
-            [](const FmaInst &) { return std::string("fma"); },
+            [](const FmaInst &i) { return "fma" + flags({{i.ftz, "ftz"}}) + roundingText(i.rounding); },
             [](const CompareInst &i) { return fmt::format("compare {}", compareNames[size_t(i.op)]); },
             [](const SelectInst &) { return std::string("select"); },
             [](const ConvertInst &i) {
@@ -137,22 +158,60 @@ private:
               return fmt::format("reduce {} axes [{}]{}", reduceNames[size_t(i.op)], fmt::join(i.axes, ", "),
                                  i.propagateNan ? " propagate_nan" : "");
             },
+            [](const ArgExtremeInst &i) {
+              return fmt::format("arg{} {}{}", i.max ? "max" : "min", i.axis, i.propagateNan ? " propagate_nan" : "");
+            },
+            [](const ReduceFnInst &i) { return fmt::format("reduce_fn axes [{}]", fmt::join(i.axes, ", ")); },
+            [](const ScanInst &i) {
+              return fmt::format("scan {} {}", reduceNames[size_t(i.op)], i.axis) +
+                     flags({{i.reverse, "reverse"}, {i.exclusive, "exclusive"}});
+            },
+            [](const ScanFnInst &i) {
+              return fmt::format("scan_fn {}", i.axis) + flags({{i.reverse, "reverse"}, {i.exclusive, "exclusive"}});
+            },
+            [](const PermuteInst &i) { return fmt::format("permute [{}]", fmt::join(i.axes, ", ")); },
+            [](const CatInst &i) { return fmt::format("cat {}", i.axis); },
+            [](const ExtractInst &) { return std::string("extract"); },
+            [](const InsertInst &) { return std::string("insert"); },
+            [](const BitcastInst &) { return std::string("bitcast"); },
+            [](const PackInst &) { return std::string("pack"); },
+            [](const UnpackInst &) { return std::string("unpack"); },
+            [](const MmaInst &i) { return "mma" + flags({{i.fastAcc, "fast_acc"}}); },
+            [](const AssumeDivisibleInst &i) { return fmt::format("assume_divisible {}", i.divisor); },
             [](const ViewInst &i) {
               return fmt::format("view step [{}] axes [{}] padding {}", fmt::join(i.step, ", "),
                                  fmt::join(i.axes, ", "), paddingNames[size_t(i.padding)]);
             },
             [](const NumTilesInst &i) { return fmt::format("num_tiles {}", i.axis); },
-            [&](const LoadInst &i) {
-              return fmt::format("load {}{}", program.sites[i.site].name, i.inBounds ? " in_bounds" : "");
+            [&](const LoadInst &i) { return access("load", i.site, false, i.inBounds, i.ordering); },
+            [&](const StoreInst &i) { return access("store", i.site, false, i.inBounds, i.ordering); },
+            [&](const ViewAtomicInst &i) {
+              return fmt::format("view_atomic {} {}", atomicNames[size_t(i.op)], program.sites[i.site].name);
             },
-            [&](const StoreInst &i) {
-              return fmt::format("store {}{}", program.sites[i.site].name, i.inBounds ? " in_bounds" : "");
+            [&](const GatherInst &i) { return access("gather", i.site, i.masked, i.inBounds, i.ordering); },
+            [&](const ScatterInst &i) { return access("scatter", i.site, i.masked, i.inBounds, i.ordering); },
+            [&](const AtomicInst &i) {
+              return fmt::format("atomic {} {}{}", atomicNames[size_t(i.op)], program.sites[i.site].name,
+                                 i.masked ? " masked" : "") +
+                     orderingText(i.ordering, MemoryOrder::AcqRel);
             },
+            [](const PrintInst &i) { return fmt::format("print {:?}", join(i.pieces, "{}")); },
+            [](const AssertInst &i) { return fmt::format("assert {:?}", i.text); },
+            [](const GridWaitInst &) { return std::string("grid_dependency_wait"); },
+            [](const GridLaunchInst &) { return std::string("grid_dependency_launch"); },
             [](const IfInst &) { return std::string("if"); },
             [](const ForInst &) { return std::string("for"); },
+            [](const WhileInst &) { return std::string("while"); },
+            [](const ConditionInst &) { return std::string("condition"); },
             [](const YieldInst &) { return std::string("yield"); },
         },
         inst.payload);
+  }
+
+  static std::string_view blockName(const Inst &inst, size_t i) {
+    if (std::holds_alternative<IfInst>(inst.payload))
+      return i == 0 ? "then" : "else";
+    return std::holds_alternative<WhileInst>(inst.payload) && i == 0 ? "test" : "do";
   }
 
   void block(const Block &b, int depth) {
@@ -171,11 +230,7 @@ private:
         text += " : " + join(types, ", ");
       text += '\n';
       for (size_t i = 0; i < inst.blocks.size(); ++i) {
-        bool isFor = std::holds_alternative<ForInst>(inst.payload);
-        text += fmt::format("{}{}{}\n", indent,
-                            isFor    ? "do"
-                            : i == 0 ? "then"
-                                     : "else",
+        text += fmt::format("{}{}{}\n", indent, blockName(inst, i),
                             inst.blocks[i].params.empty() ? "" : " " + values(inst.blocks[i].params));
         block(inst.blocks[i], depth + 1);
       }

@@ -157,6 +157,7 @@ static double mathOf(UnaryOp op, double x) {
   case UnaryOp::IsInf:
     return std::isinf(x);
   case UnaryOp::Not:
+  case UnaryOp::Popcount:
     return 0;
   }
   return 0;
@@ -227,6 +228,8 @@ std::string_view spelling(BinaryOp op) {
     return "<<";
   case BinaryOp::Shr:
     return ">>";
+  case BinaryOp::MulHi:
+    return "mulhi";
   }
   return "";
 }
@@ -237,9 +240,9 @@ std::string_view spelling(CompareOp op) {
 }
 
 std::string_view spelling(UnaryOp op) {
-  constexpr std::string_view texts[] = {"-",    "!",     "abs",   "exp",  "exp2",  "log",   "log2",
-                                        "sqrt", "rsqrt", "sin",   "cos",  "tan",   "sinh",  "cosh",
-                                        "tanh", "erf",   "floor", "ceil", "round", "isnan", "isinf"};
+  constexpr std::string_view texts[] = {"-",     "!",    "abs",   "exp",   "exp2",  "log",     "log2", "sqrt",
+                                        "rsqrt", "sin",  "cos",   "tan",   "sinh",  "cosh",    "tanh", "erf",
+                                        "floor", "ceil", "round", "isnan", "isinf", "popcount"};
   return texts[size_t(op)];
 }
 
