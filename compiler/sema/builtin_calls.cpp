@@ -26,13 +26,17 @@ Value Checker::later(BuiltinCall &call) {
 
 Value Checker::query(BuiltinCall &call) { return unknownMethod(call.expr->callee, call.receiver); }
 
-/// Sorts the arguments and hands them to the handler of the row.
-Value Checker::callBuiltin(int index, const syntax::CallExpr &e, const Value *receiver) {
+Value Checker::runBuiltin(size_t index, BuiltinCall &call) {
   using Handler = Value (Checker::*)(BuiltinCall &);
   static constexpr Handler handlers[] = {
 #define BUILTIN(name, receiver, group, status, handler, signature, doc) &Checker::handler,
 #include "compiler/sema/builtins.def"
   };
+  return (this->*handlers[index])(call);
+}
+
+/// Sorts the arguments and hands them to the handler of the row.
+Value Checker::callBuiltin(int index, const syntax::CallExpr &e, const Value *receiver) {
   BuiltinCall call;
   call.info = &allBuiltins()[size_t(index)];
   call.expr = &e;
@@ -47,7 +51,7 @@ Value Checker::callBuiltin(int index, const syntax::CallExpr &e, const Value *re
   bool ownArguments = call.info->name == "by_arch";
   if (!ownArguments && !bindArgs(call))
     return Value::error();
-  return (this->*handlers[index])(call);
+  return runBuiltin(size_t(index), call);
 }
 
 /// Evaluates the arguments in the order they are written and sorts them by the parameters of the signature.

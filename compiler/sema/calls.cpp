@@ -77,21 +77,9 @@ Value Checker::targetQuery(const CallExpr &e) {
               suggest(word ? word->name : "", known));
 }
 
-/// Inlines one call: arguments in the scope of the caller, the body in a scope below the one that declares the
-/// function.
+/// Positional arguments, then named ones; all of them belong to the caller's scope.
 Value Checker::callFn(const FnDecl &fn, Scope *home, const CallExpr &e, bool wanted) {
-  if (tooDeep)
-    return Value::error(); // reported; a recursion that branches must not go on in all its branches
-  bool deep = calls.size() >= size_t(maxCalls);
-  if (deep || ++inlined > maxInlined) {
-    tooDeep = true;
-    return fail(Diag::RecursionLimit, e.span,
-                deep ? fmt::format("calls are nested {} deep here, which is the limit", maxCalls)
-                     : fmt::format("more than {} calls are inlined into this kernel", maxInlined),
-                "a function that calls itself ends its recursion with 'static if'");
-  }
-  // Positional arguments, then named ones; all of them belong to the caller's scope.
-  std::map<std::string, BoundArg> given;
+  FnCall call{e.span, e.callee.span, {}, {}};
   bool good = true;
   auto wrong = [&](Span span, std::string message, std::string help = "") {
     note(report(Diag::WrongArguments, span, std::move(message), std::move(help)),
@@ -122,18 +110,35 @@ Value Checker::callFn(const FnDecl &fn, Scope *home, const CallExpr &e, bool wan
     Value value = expr(*arg.value);
     if (!usable(value, arg.value->span))
       value = Value::error();
-    if (!given.emplace(name, BoundArg{value, arg.value->span, arg.value.get(), &arg}).second)
+    if (!call.given.emplace(name, BoundArg{value, arg.value->span, arg.value.get(), &arg}).second)
       wrong(arg.span, fmt::format("'{}' is given twice", name));
   }
   if (e.constArgs.size() > fn.cparams.size())
     wrong(e.constArgs[fn.cparams.size()]->span, fmt::format("'{}' takes {} compile-time argument{}", fn.name.text,
                                                             fn.cparams.size(), fn.cparams.size() == 1 ? "" : "s"));
-  std::vector<Value> constants;
   for (const syntax::ExprPtr &arg : e.constArgs)
-    constants.push_back(expr(*arg));
-  if (!good)
-    return Value::error();
+    call.constants.push_back({expr(*arg), arg->span, arg.get(), nullptr});
+  return good ? applyFn(fn, home, call, wanted) : Value::error();
+}
 
+Value Checker::applyFn(const FnDecl &fn, Scope *home, const FnCall &call, bool wanted) {
+  return inlineBody(fn.name.text, call.span, home, *fn.body, wanted,
+                    [&] { return bindConstParams(fn, call) && bindParams(fn, call); });
+}
+
+/// Inlines one body in a scope below the one that declares the function. `bind` gives its parameters their values.
+Value Checker::inlineBody(const std::string &name, Span call, Scope *home, const syntax::Block &body, bool wanted,
+                          const std::function<bool()> &bind) {
+  if (tooDeep)
+    return Value::error(); // reported; a recursion that branches must not go on in all its branches
+  bool deep = calls.size() >= size_t(maxCalls);
+  if (deep || ++inlined > maxInlined) {
+    tooDeep = true;
+    return fail(Diag::RecursionLimit, call,
+                deep ? fmt::format("calls are nested {} deep here, which is the limit", maxCalls)
+                     : fmt::format("more than {} calls are inlined into this kernel", maxInlined),
+                "a function that calls itself ends its recursion with 'static if'");
+  }
   Scope inner;
   inner.parent = home;
   inner.function = ++frames;
@@ -144,9 +149,9 @@ Value Checker::callFn(const FnDecl &fn, Scope *home, const CallExpr &e, bool wan
   Frame *outer = std::exchange(frame, &own);
   size_t alive = variables.size();
   Value result = Value::error();
-  if (bindConstParams(fn, e, constants) && bindParams(fn, e, given)) {
-    calls.push_back({fn.name.text, e.span});
-    result = block(*fn.body, wanted);
+  if (bind()) {
+    calls.push_back({name, call});
+    result = block(body, wanted);
     if (own.returned)
       result = *own.returned;
     calls.pop_back();
@@ -159,20 +164,20 @@ Value Checker::callFn(const FnDecl &fn, Scope *home, const CallExpr &e, bool wan
 }
 
 /// Compile-time arguments between `<` and `>`; defaults see the parameters in front of them.
-bool Checker::bindConstParams(const FnDecl &fn, const CallExpr &e, const std::vector<Value> &given) {
+bool Checker::bindConstParams(const FnDecl &fn, const FnCall &call) {
   bool good = true;
   for (size_t i = 0; i < fn.cparams.size(); ++i) {
     const syntax::CParam &param = fn.cparams[i];
     Value value;
-    Span span = e.span;
-    if (i < given.size()) {
-      value = given[i];
-      span = e.constArgs[i]->span;
+    Span span = call.span;
+    if (i < call.constants.size()) {
+      value = call.constants[i].value;
+      span = call.constants[i].span;
     } else if (param.defaultValue) {
       value = expr(*param.defaultValue);
       span = param.defaultValue->span;
     } else {
-      report(Diag::WrongArguments, e.callee.span,
+      report(Diag::WrongArguments, call.callee,
              fmt::format("'{}' needs the compile-time argument '{}'", fn.name.text, param.name.text),
              fmt::format("write '{}<…>(…)'", fn.name.text));
       good = false;
@@ -199,19 +204,19 @@ bool Checker::bindConstParams(const FnDecl &fn, const CallExpr &e, const std::ve
 }
 
 /// Parameters in order, so that an annotation or a default may use names bound by the ones in front.
-bool Checker::bindParams(const FnDecl &fn, const CallExpr &e, const std::map<std::string, BoundArg> &given) {
+bool Checker::bindParams(const FnDecl &fn, const FnCall &call) {
   bool good = true;
   for (const syntax::FnParam &param : fn.params) {
     Value value;
-    Span span = e.span;
-    if (auto it = given.find(param.name.text); it != given.end()) {
+    Span span = call.span;
+    if (auto it = call.given.find(param.name.text); it != call.given.end()) {
       value = it->second.value;
       span = it->second.span;
     } else if (param.defaultValue) {
       value = expr(*param.defaultValue);
       span = param.defaultValue->span;
     } else {
-      note(report(Diag::WrongArguments, e.span,
+      note(report(Diag::WrongArguments, call.span,
                   fmt::format("'{}' needs the argument '{}'", fn.name.text, param.name.text)),
            {param.name.span, "the parameter"});
       good = false;

@@ -7,6 +7,7 @@
 #include "compiler/sema/fold.h"
 #include "compiler/sema/scope.h"
 #include <deque>
+#include <functional>
 #include <set>
 
 namespace tilec::sema {
@@ -161,7 +162,8 @@ private:
   Value nameExpr(const syntax::NameExpr &e);
   Value unaryExpr(const syntax::UnaryExpr &e);
   Value binaryExpr(const syntax::BinaryExpr &e);
-  Value logicExpr(const syntax::BinaryExpr &e);
+  Value binaryLink(const syntax::BinaryExpr &e, const Value &a);
+  Value logicExpr(const syntax::BinaryExpr &e, const Value &a);
   Value memberExpr(const syntax::MemberExpr &e);
   Value tupleItem(const syntax::TupleItemExpr &e);
   Value indexExpr(const syntax::IndexExpr &e);
@@ -232,12 +234,29 @@ private:
   // -- calls (calls.cpp)
   Value callExpr(const syntax::CallExpr &e, bool wanted);
   Value targetQuery(const syntax::CallExpr &e);
+  /// The arguments of a call of a function of the program, all of them values of the caller.
+  struct FnCall {
+    Span span, callee;
+    std::vector<BoundArg> constants;       ///< between `<` and `>`
+    std::map<std::string, BoundArg> given; ///< by parameter
+  };
   Value callFn(const syntax::FnDecl &fn, Scope *home, const syntax::CallExpr &e, bool wanted);
-  bool bindParams(const syntax::FnDecl &fn, const syntax::CallExpr &e, const std::map<std::string, BoundArg> &given);
-  bool bindConstParams(const syntax::FnDecl &fn, const syntax::CallExpr &e, const std::vector<Value> &given);
+  Value applyFn(const syntax::FnDecl &fn, Scope *home, const FnCall &call, bool wanted);
+  Value inlineBody(const std::string &name, Span call, Scope *home, const syntax::Block &body, bool wanted,
+                   const std::function<bool()> &bind);
+  bool bindParams(const syntax::FnDecl &fn, const FnCall &call);
+  bool bindConstParams(const syntax::FnDecl &fn, const FnCall &call);
+  /// Applies the function of `combine =`, a name or a closure, to (accumulated, element): each is a scalar where there
+  /// is one part and a tuple where there are several. Its instructions go into `into`; a body that touches memory or
+  /// loops is refused. The parts of the result, as many as `left` has, or nothing when an error was reported.
+  std::vector<Value> callCombine(const syntax::Expr &function, std::vector<Value> left, std::vector<Value> right,
+                                 Block &into);
+  Value combineResult(const syntax::Expr &function, const Value &left, const Value &right);
+  Value combineBuiltin(int index, const syntax::NameExpr &name, const Value &left, const Value &right);
 
   // -- built-ins (builtin_calls.cpp and builtins_*.cpp)
   Value callBuiltin(int index, const syntax::CallExpr &e, const Value *receiver);
+  Value runBuiltin(size_t index, BuiltinCall &call); ///< the handler of the row, arguments bound
   bool bindArgs(BuiltinCall &call);
   Value unknownMethod(const syntax::Ident &name, const Value &receiver);
   std::optional<bool> flag(BuiltinCall &call, std::string_view param);
