@@ -10,7 +10,7 @@ namespace {
 
 class Bench : public Command {
   std::string path, cache;
-  std::vector<std::string> problems;
+  std::vector<std::string> problems, inputs;
   KernelOptions kernelOptions;
   int64_t device = 0, rounds = tuner::finalRounds, seed = 0;
   double timeout = 60;
@@ -21,6 +21,7 @@ public:
     rows.push_back({"PATH", "", "a .tile file or a recipe", &path});
     kernelOptions.addRows(rows);
     rows.push_back({"--problem", "M=…,N=…", "a problem to time, instead of the recipe's (repeatable)", &problems});
+    rows.push_back({"--input", "ARRAY=SPEC", "what an input holds, instead of the recipe's (repeatable)", &inputs});
     rows.push_back({"--tuned", "", "take the parameters and hints that tuning found", &tuned});
     rows.push_back({"--cache", "FILE", "the cache of --tuned, instead of the user's", &cache});
     rows.push_back({"--device", "N", "the GPU to time on", &device});
@@ -42,6 +43,8 @@ public:
     TILEC_ASSIGN(tuner::Values defines, parseDefines(kernelOptions.defines));
     TILEC_ASSIGN(auto hints, parseHints(kernelOptions.hints));
     TILEC_ASSIGN(auto builder, tuner::openBuilder(recipe.kernelFile, recipe.kernel));
+    for (const std::string &input : inputs)
+      TILEC_TRY(tuner::giveInput(recipe, builder->interface(), input));
     TILEC_ASSIGN(SortedDefines sorted, sortDefines(builder->interface(), defines));
     TILEC_ASSIGN(std::vector<tuner::Values> asked, problemsOf(recipe, *builder, sorted));
     TILEC_ASSIGN(tuner::Place place, gpu(arch));
@@ -71,7 +74,7 @@ public:
         context.err.print(fmt::format("{} {}\n", context.err.styled(Style::Yellow, "note:"), r.cool.reason));
     }
     if (context.json)
-      context.out.print(Json{{"schema", "tilec.bench.1"}, {"rows", std::move(rows)}}.dump(2) + "\n");
+      context.out.print(toText(Json{{"schema", "tilec.bench.1"}, {"rows", std::move(rows)}}) + "\n");
     else
       context.out.print(fmt::format("{}  {}  {}\n{}", context.out.styled(Style::Bold, builder->interface().name),
                                     place.arch->compiledAs, place.gpu->name, table.text(context.out)));

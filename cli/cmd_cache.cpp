@@ -4,13 +4,14 @@
 #include "compiler/base/text.h"
 #include "tuner/why.h"
 #include <charconv>
+#include <set>
 
 namespace tilec::cli {
 namespace {
 
 class CacheCommand : public Command {
   std::string action, id, file;
-  std::vector<std::string> problems;
+  std::vector<std::string> problems, inputs;
   KernelOptions kernelOptions;
   int64_t seed = 0;
 
@@ -20,6 +21,8 @@ public:
     rows.push_back({"ID", "", "show: the problem's number, as ls prints it; why: a .tile file or a recipe", &id});
     rows.push_back({"--cache", "FILE", "the cache, instead of the user's", &file});
     rows.push_back({"--problem", "M=…,N=…", "why: the problem (repeatable); else the recipe's", &problems});
+    rows.push_back(
+        {"--input", "ARRAY=SPEC", "why: what an input holds, instead of the recipe's (repeatable)", &inputs});
     kernelOptions.addRows(rows);
     rows.push_back({"--seed", "N", "why: the seed of inputs", &seed});
   }
@@ -34,7 +37,7 @@ public:
         return usageError("there is no cache {}", file);
       if (context.json)
         context.out.print(
-            Json{{"schema", "tilec.cache.1"}, {"file", path.string()}, {"entries", Json::array()}}.dump(2) + "\n");
+            toText(Json{{"schema", "tilec.cache.1"}, {"file", path.string()}, {"entries", Json::array()}}) + "\n");
       else
         context.out.print(fmt::format("{}: nothing is stored yet\n", path.string()));
       return 0;
@@ -63,7 +66,7 @@ private:
     }
     if (context.json)
       context.out.print(
-          Json{{"schema", "tilec.cache.1"}, {"file", cache.file().string()}, {"entries", entries}}.dump(2) + "\n");
+          toText(Json{{"schema", "tilec.cache.1"}, {"file", cache.file().string()}, {"entries", entries}}) + "\n");
     else
       context.out.print(table.rows.empty() ? "nothing is stored yet\n" : table.text(context.out));
     return 0;
@@ -74,18 +77,23 @@ private:
     auto r = std::from_chars(id.data(), id.data() + id.size(), number);
     if (id.empty() || r.ec != std::errc() || r.ptr != id.data() + id.size())
       return withHelp(usageError("show needs the number of a problem"), "`tilec cache ls` prints the numbers");
-    std::vector<tuner::TrialRecord> trials = cache.trials(number);
+    std::vector<tuner::TrialRecord> trials = tuner::byTime(cache.trials(number));
     if (trials.empty())
       return withHelp(usageError("the cache has no problem {}", number), "`tilec cache ls` prints the numbers");
     Json list = Json::array();
-    Table table{{{"configuration"}, {"status"}, {"time", true}, {"policy"}, {"verification"}, {"when"}, {"reason"}},
-                {}};
+    Table table{
+        {{"on"}, {"configuration"}, {"status"}, {"time", true}, {"policy"}, {"verification"}, {"when"}, {"reason"}},
+        {}};
+    std::set<int64_t> winners = tuner::winners(trials);
     for (const tuner::TrialRecord &t : trials) {
+      bool wins = winners.contains(t.id);
       list.push_back(toJson(t));
-      table.rows.push_back({tuner::toString(t.configuration), std::string(tuner::name(t.measurement.status)),
+      list.back()["winner"] = wins;
+      table.rows.push_back({(wins ? "* " : "  ") + (t.environment.gpu.empty() ? t.environment.arch : t.environment.gpu),
+                            tuner::toString(t.configuration), std::string(tuner::name(t.measurement.status)),
                             timeText(t.measurement.median), t.policy, t.verification, t.created, t.measurement.reason});
     }
-    context.out.print(context.json ? Json{{"schema", "tilec.trials.1"}, {"trials", list}}.dump(2) + "\n"
+    context.out.print(context.json ? toText(Json{{"schema", "tilec.trials.1"}, {"trials", list}}) + "\n"
                                    : table.text(context.out));
     return 0;
   }
@@ -104,6 +112,8 @@ private:
       TILEC_ASSIGN(recipe, tuner::loadRecipe(target.path, sources, diags));
     }
     TILEC_ASSIGN(auto builder, tuner::openBuilder(target.path, target.kernel));
+    for (const std::string &input : inputs)
+      TILEC_TRY(tuner::giveInput(recipe, builder->interface(), input));
     TILEC_ASSIGN(tuner::Values defines, parseDefines(kernelOptions.defines));
     TILEC_ASSIGN(auto hints, parseHints(kernelOptions.hints));
     TILEC_ASSIGN(SortedDefines sorted, sortDefines(builder->interface(), defines));
@@ -141,12 +151,12 @@ private:
         print(context, v);
     }
     if (context.json)
-      context.out.print((all.size() == 1 ? all[0] : all).dump(2) + "\n");
+      context.out.print(toText(Json{{"schema", "tilec.cache-why.1"}, {"verdicts", all}}) + "\n");
     return 0;
   }
 
   static std::string plain(const Json &value) {
-    return value.is_null() ? "nothing" : value.is_string() ? value.get<std::string>() : value.dump();
+    return value.is_null() ? "nothing" : value.is_string() ? value.get<std::string>() : toText(value, -1);
   }
 
   void print(Context &context, const tuner::KeyVerdict &v) {
@@ -183,14 +193,13 @@ private:
     std::error_code ec;
     uint64_t bytes = std::filesystem::file_size(cache.file(), ec);
     if (context.json)
-      context.out.print(Json{{"schema", "tilec.cache-stats.1"},
-                             {"file", cache.file().string()},
-                             {"bytes", ec ? 0 : bytes},
-                             {"problems", problems},
-                             {"trials", trials},
-                             {"failed", failed},
-                             {"predicted", predicted}}
-                            .dump(2) +
+      context.out.print(toText(Json{{"schema", "tilec.cache-stats.1"},
+                                    {"file", cache.file().string()},
+                                    {"bytes", ec ? 0 : bytes},
+                                    {"problems", problems},
+                                    {"trials", trials},
+                                    {"failed", failed},
+                                    {"predicted", predicted}}) +
                         "\n");
     else
       context.out.print(fmt::format("{}: {} bytes, {} problems, {} trials, {} of them failed, {} predicted\n",

@@ -4,6 +4,7 @@
 #include "compiler/base/text.h"
 #include "tuner/session.h"
 #include "tuner/worker.h"
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -73,11 +74,11 @@ private:
 };
 
 class Tune : public Command {
-  std::vector<std::string> paths, problems, sets, ranges;
+  std::vector<std::string> paths, problems, inputs, sets, ranges;
   std::string arch, kernel, cache;
   int64_t jobs = 0, seed = 0, device = 0, rows = 12;
   double timeout = 60;
-  bool fresh = false, predict = false;
+  bool fresh = false, predict = false, accesses = false;
 
 public:
   void options(std::vector<OptionRow> &options) override {
@@ -86,8 +87,10 @@ public:
     options.push_back({"--kernel", "NAME", "the kernel, where a file has several", &kernel});
     options.push_back(
         {"--problem", "M=…,N=…", "a problem to tune for, instead of the recipe's (repeatable)", &problems});
+    options.push_back({"--input", "ARRAY=SPEC", "what an input holds, instead of the recipe's (repeatable)", &inputs});
     options.push_back({"--set", "NAME=V,…", "values of an axis, instead of its own (repeatable)", &sets});
-    options.push_back({"--range", "NAME=V,…", "the same as --set", &ranges});
+    options.push_back({"--range", "NAME=LO..=HI", "the same as a range, or NAME=pow2(LO, HI) (repeatable)", &ranges});
+    options.push_back({"--tune-accesses", "", "try latency and allow_tma of every load and store, one at a time", &accesses});
     options.push_back({"--device", "N", "the GPU to measure on", &device});
     options.push_back({"--predict", "", "do not measure, even where a GPU could", &predict});
     options.push_back({"--fresh", "", "measure again what is known", &fresh});
@@ -110,16 +113,16 @@ public:
       asked.push_back(std::move(values));
     }
     std::vector<tuner::Override> overrides;
-    sets.insert(sets.end(), ranges.begin(), ranges.end());
     for (const std::string &s : sets) {
-      TILEC_ASSIGN(tuner::Override o, tuner::parseOverride(s));
-      overrides.push_back(std::move(o));
+      TILEC_ASSIGN(overrides.emplace_back(), tuner::parseOverride(s));
+    }
+    for (const std::string &r : ranges) {
+      TILEC_ASSIGN(overrides.emplace_back(), tuner::parseRange(r));
     }
     struct sigaction action{}, old{};
     action.sa_handler = onInterrupt;
     sigaction(SIGINT, &action, &old);
-    Json all = Json::array();
-    bool good = true, interrupted = false;
+    tuner::TuneResult all;
     for (const Target &target : targets) {
       TILEC_ASSIGN(tuner::Recipe recipe, recipeOf(target));
       Bar bar(context);
@@ -128,6 +131,7 @@ public:
       request.arch = wanted;
       request.problems = asked;
       request.overrides = overrides;
+      request.inputs = inputs;
       request.cache = cache;
       request.device = int(device);
       request.predict = predict;
@@ -136,6 +140,7 @@ public:
       request.evaluator.trialTimeoutSeconds = timeout;
       request.session.jobs = unsigned(jobs);
       request.session.fresh = fresh;
+      request.session.accesses = accesses;
       request.session.stop = &stopRequested;
       request.session.progress = &bar;
       Result<tuner::TuneResult> result = tuner::tune(request);
@@ -146,19 +151,16 @@ public:
         for (tuner::ProblemResult &p : result->problems)
           if (!p.command.empty())
             p.command += " --cache " + shellQuote(cache);
-      if (context.json)
-        all.push_back(toJson(*result));
-      else
+      if (!context.json)
         print(context, *result);
-      good &= result->succeeded();
-      interrupted |= result->interrupted;
-      if (interrupted)
+      add(all, std::move(*result));
+      if (all.interrupted)
         break;
     }
     sigaction(SIGINT, &old, nullptr);
     if (context.json)
-      context.out.print((all.size() == 1 ? all[0] : all).dump(2) + "\n");
-    return interrupted ? 130 : good ? 0 : exitCode(ErrorKind::Program);
+      context.out.print(toText(toJson(all)) + "\n");
+    return all.interrupted ? 130 : all.succeeded() ? 0 : exitCode(ErrorKind::Program);
   }
 
 private:
@@ -176,6 +178,18 @@ private:
     return recipe;
   }
 
+  /// Several recipes give one result: all their problems.
+  static void add(tuner::TuneResult &all, tuner::TuneResult one) {
+    all.cacheFile = one.cacheFile;
+    if (!one.cacheNotice.empty())
+      all.cacheNotice = one.cacheNotice;
+    all.interrupted |= one.interrupted;
+    for (std::string &note : one.notes)
+      if (std::ranges::find(all.notes, note) == all.notes.end())
+        all.notes.push_back(std::move(note));
+    std::ranges::move(one.problems, std::back_inserter(all.problems));
+  }
+
   static std::string sustainedText(const tuner::TrialRow &row) {
     return row.sustained > 0 ? fmt::format(" ({} sustained)", timeText(row.sustained)) : "";
   }
@@ -189,7 +203,13 @@ private:
                             p.environment.arch, p.predicted ? "  (predicted)" : "  " + p.environment.gpu));
       for (const std::string &note : p.notes)
         out.print(fmt::format("  {}\n", note));
-      Table table{{{"configuration"}, {"time", true}, {"spread", true}, {"rate", true}, {"roofline", true}, {"status"}},
+      Table table{{{"#", true},
+                   {"configuration"},
+                   {"time", true},
+                   {"spread", true},
+                   {"rate", true},
+                   {"roofline", true},
+                   {"status"}},
                   {}};
       size_t shown = 0, hidden = 0;
       for (size_t i = 0; i < p.rows.size(); ++i) {
@@ -203,7 +223,8 @@ private:
         std::string status(tuner::name(row.status));
         if (!row.reason.empty())
           status += ": " + row.reason;
-        table.rows.push_back({(wins ? "* " : "  ") + tuner::toString(row.configuration), timeText(row.median),
+        table.rows.push_back({fmt::format("{}{}", wins ? "* " : "", row.configuration.id),
+                              tuner::toString(row.configuration), timeText(row.median),
                               spreadText(row.low, row.median, row.high),
                               rateText(row.bytesPerSecond, row.flopsPerSecond), rooflineText(row.roofline), status});
       }
@@ -213,13 +234,18 @@ private:
       out.print(fmt::format("{} configurations: {} from the cache, {} compiled, {} {}, {} failed, {:.1f} s\n",
                             p.rows.size(), p.reused, p.compiled, p.evaluated, p.predicted ? "predicted" : "measured",
                             p.failed, p.seconds));
+      if (p.interrupted)
+        out.print(fmt::format("{} {} of {} configurations are done and kept; the same command goes on with the rest\n",
+                              out.styled(Style::Yellow, "interrupted:"), p.rows.size(), p.total));
       if (p.winner)
-        out.print(fmt::format("winner: {}  {}{}\nbuild it: {}\n",
+        out.print(fmt::format("{}: {}  {}{}\nbuild it: {}\n", p.interrupted ? "best so far" : "winner",
                               out.styled(Style::Green, tuner::toString(p.rows[*p.winner].configuration)),
                               timeText(p.rows[*p.winner].median), sustainedText(p.rows[*p.winner]), p.command));
-      else
+      else if (!p.interrupted)
         out.print(fmt::format("{} every configuration failed\n", out.styled(Style::Red, "no winner:")));
     }
+    if (result.interrupted && result.problems.empty())
+      out.print(fmt::format("{} nothing was done\n", out.styled(Style::Yellow, "interrupted:")));
     if (!result.cacheNotice.empty())
       context.err.print(fmt::format("{} {}\n", context.err.styled(Style::Yellow, "cache:"), result.cacheNotice));
   }

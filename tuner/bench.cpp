@@ -1,5 +1,6 @@
 #include "tuner/bench.h"
 #include "compiler/target/target.h"
+#include "tuner/reference.h"
 
 namespace tilec::tuner {
 namespace {
@@ -42,8 +43,10 @@ Result<BenchResult> bench(const Recipe &recipe, Builder &builder, const Place &p
   r.kernel = builder.interface().name;
   r.problem = completeProblem(builder.interface(), request.problem);
   TILEC_TRY(checkProblem(r.problem, builder.interface()));
+  TILEC_TRY(checkInputs(recipe, builder.interface(), r.problem));
   r.configuration = request.configuration;
   TILEC_ASSIGN(Prepared prepared, builder.prepare(r.configuration, r.problem, *place.arch));
+  TILEC_TRY(checkWork(prepared, r.problem, *place.arch));
   TILEC_ASSIGN(Artifact artifact, builder.compile(prepared));
   r.footprint = footprint(artifact);
 
@@ -69,6 +72,8 @@ Result<BenchResult> bench(const Recipe &recipe, Builder &builder, const Place &p
   r.sustained.samples.resize(clocks.value("sustained_samples", size_t(0)));
   r.sustained.clocks = {{"mhz", clocks.value("sustained_mhz", 0.0)}};
   if (auto work = workOf(recipe, driver::plan(*prepared.source, *prepared.program), r.problem)) {
+    if (std::string why = impossible(r.cool.median, *work, place.machine(), true); !why.empty())
+      return programError("{} for {}: {}: {}", r.kernel, toString(r.problem), name(TrialStatus::TooFast), why);
     r.bytesPerSecond = work->bytes / r.cool.median;
     r.flopsPerSecond = work->flops / r.cool.median;
     r.roofline = work->floor(place.machine()) / r.cool.median;

@@ -73,7 +73,7 @@ struct CacheWriter {
                  [&](Statement &s, bool select) {
                    s.bind(*kernel).bind(toString(p.values)).bind(p.strides).bind(p.alignment);
                    if (!select)
-                     s.bind(extents.dump()).bind(dtypes.dump());
+                     s.bind(toText(extents, -1)).bind(toText(dtypes, -1));
                  });
   }
 
@@ -100,21 +100,25 @@ struct CacheWriter {
       spills = std::max<int64_t>(spills, l.resources.spillStoreBytes + l.resources.spillLoadBytes);
       threads = std::max<int64_t>(threads, l.threads);
     }
-    return rowOf("SELECT id FROM artifact WHERE key = ?",
-                 "INSERT INTO artifact (key, arch, plan, binary_hash, registers, shared_bytes, spill_bytes, threads, "
-                 "compile_seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                 [&](Statement &s, bool select) {
-                   s.bind(r.artifactKey);
-                   if (!select)
-                     s.bind(a.arch)
-                         .bind(tilec::toJson(a).dump())
-                         .bind(first)
-                         .bind(registers)
-                         .bind(shared)
-                         .bind(spills)
-                         .bind(threads)
-                         .bind(r.compileSeconds);
-                 });
+    // A damaged plan of this key is mended as well.
+    auto add = impl.open.database.prepare(
+        "INSERT INTO artifact (key, arch, plan, binary_hash, registers, shared_bytes, spill_bytes, threads, "
+        "compile_seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET arch = excluded.arch, "
+        "plan = excluded.plan, binary_hash = excluded.binary_hash, registers = excluded.registers, "
+        "shared_bytes = excluded.shared_bytes, spill_bytes = excluded.spill_bytes, threads = excluded.threads "
+        "RETURNING id");
+    if (!add)
+      return std::unexpected(add.error());
+    add->bind(r.artifactKey).bind(a.arch).bind(toText(tilec::toJson(a), -1)).bind(first).bind(registers);
+    add->bind(shared).bind(spills).bind(threads).bind(r.compileSeconds);
+    auto row = add->step();
+    if (!row)
+      return std::unexpected(row.error());
+    int64_t id = add->integer(0);
+    // Only when it is done is the row there.
+    if (auto done = add->step(); !done)
+      return std::unexpected(done.error());
+    return id;
   }
 
   Outcome<void> write(const TrialRecord &r, bool replace) {
@@ -143,14 +147,14 @@ struct CacheWriter {
     if (!add)
       return std::unexpected(add.error());
     const Measurement &m = r.measurement;
-    add->bind(r.key.hash()).bind(r.key.parts.dump()).bind(*problem).bind(*environment);
-    add->bind(tuner::toJson(r.configuration).dump()).bind(int64_t(r.configuration.id)).bind(r.policy);
+    add->bind(r.key.hash()).bind(toText(r.key.parts, -1)).bind(*problem).bind(*environment);
+    add->bind(toText(tuner::toJson(r.configuration), -1)).bind(int64_t(r.configuration.id)).bind(r.policy);
     add->bind(r.verification);
     artifact ? add->bind(*artifact) : add->bindNull();
     add->bind(name(m.status)).bind(validText(m.reason)).bind(int64_t(m.samples.size()));
     for (double t : {m.median, m.low, m.high})
       t > 0 ? add->bind(t) : add->bindNull();
-    add->bind(Json(m.samples).dump()).bind(m.clocks.dump()).bind(r.environment.driver);
+    add->bind(toText(Json(m.samples), -1)).bind(toText(m.clocks, -1)).bind(r.environment.driver);
     if (auto done = add->step(); !done)
       return std::unexpected(done.error());
     return transaction->commit();
@@ -183,7 +187,7 @@ void Cache::Impl::damaged(std::string message) {
     open.notice += (open.notice.empty() ? "" : "; ") + message;
 }
 
-std::string TrialKey::hash() const { return sha256(parts.dump()); }
+std::string TrialKey::hash() const { return sha256(toText(parts, -1)); }
 
 Cache::Cache(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
 Cache::Cache(Cache &&) noexcept = default;
@@ -238,7 +242,7 @@ Status Cache::pin(const ProblemId &problem, std::string_view arch, const Configu
                                     "VALUES (?, ?, ?, ?, ?)");
     if (!add)
       return std::unexpected(add.error());
-    add->bind(*row).bind(arch).bind(tuner::toJson(configuration).dump()).bind(reason).bind(isoNow());
+    add->bind(*row).bind(arch).bind(toText(tuner::toJson(configuration), -1)).bind(reason).bind(isoNow());
     if (auto done = add->step(); !done)
       return std::unexpected(done.error());
     return transaction->commit();

@@ -3,6 +3,7 @@
 #include "tuner/trial.h"
 #include <filesystem>
 #include <memory>
+#include <set>
 
 namespace tilec::tuner {
 
@@ -50,6 +51,7 @@ struct TrialRecord {
   int64_t id = 0; ///< of the row
   std::string created;
   Footprint footprint;
+  std::string code;       ///< codeIdentity() of the artifact; empty without one
   std::string binaryHash; ///< of the first cubin
 };
 
@@ -62,6 +64,15 @@ struct CacheEntry {
   double median = 0;  ///< seconds
   std::string newest; ///< UTC
 };
+/// What a record's verification says when its results were held against nothing.
+inline constexpr std::string_view notVerified = "none";
+
+/// What choosing a winner needs of a record.
+Ranked rankedOf(const TrialRecord &trial);
+/// Sorted by where and how they were timed, then by time; failures last.
+std::vector<TrialRecord> byTime(std::vector<TrialRecord> trials);
+/// Rows that win: one for each environment and policy among trials of one problem.
+std::set<int64_t> winners(const std::vector<TrialRecord> &trials);
 Json toJson(const CacheEntry &entry);
 Json toJson(const TrialRecord &record);
 
@@ -85,7 +96,8 @@ public:
   /// What the user must be told of the state of the file: "not saved: …", "moved aside to …"; empty when all is well.
   std::string notice() const;
 
-  /// The trial of a key, with its artifact when `withArtifact`. A binary whose checksum is wrong is a miss.
+  /// The trial of a key, with its artifact when `withArtifact`. A row or a binary that is damaged (its checksum is
+  /// wrong, say) is a miss, forgotten, and told of by notice().
   std::optional<TrialRecord> find(const TrialKey &key, bool withArtifact);
   /// Adds a trial. A trial of the same key stays, unless `replace`. A full or broken disk moves the cache to memory;
   /// only a defect is an error.

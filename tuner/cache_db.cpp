@@ -1,4 +1,5 @@
 #include "tuner/cache_db.h"
+#include <cctype>
 #include <sqlite3.h>
 
 namespace tilec::tuner::db {
@@ -71,10 +72,22 @@ std::string Statement::blob(int column) const {
 }
 bool Statement::isNull(int column) const { return sqlite3_column_type(stmt.get(), column) == SQLITE_NULL; }
 
+/// A file's name as SQLite reads it in a URI.
+static std::string uriOf(const std::filesystem::path &file) {
+  std::string uri = "file:";
+  for (unsigned char c : file.string())
+    uri += std::isalnum(c) || c == '/' || c == '.' || c == '-' || c == '_' ? std::string(1, char(c))
+                                                                           : fmt::format("%{:02x}", c);
+  return uri + "?immutable=1";
+}
+
 Outcome<Database> Database::open(const std::filesystem::path &file, Mode mode) {
   sqlite3 *handle = nullptr;
-  int flags = mode == Mode::ReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-  int code = sqlite3_open_v2(mode == Mode::Memory ? ":memory:" : file.c_str(), &handle, flags, nullptr);
+  int flags = mode == Mode::ReadOnly    ? SQLITE_OPEN_READONLY
+              : mode == Mode::Immutable ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+                                        : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  std::string name = mode == Mode::Memory ? ":memory:" : mode == Mode::Immutable ? uriOf(file) : file.string();
+  int code = sqlite3_open_v2(name.c_str(), &handle, flags, nullptr);
   Database database(handle);
   if (code != SQLITE_OK)
     return std::unexpected(failureOf(handle, code));

@@ -45,7 +45,8 @@ private:
 
 class Database {
 public:
-  enum class Mode : uint8_t { ReadWrite, ReadOnly, Memory };
+  /// Immutable: read-only, and nobody changes the file meanwhile; its log is not looked at.
+  enum class Mode : uint8_t { ReadWrite, ReadOnly, Immutable, Memory };
   /// The busy timeout is set before anything else touches the file.
   static Outcome<Database> open(const std::filesystem::path &file, Mode mode);
   Outcome<Statement> prepare(std::string_view sql);

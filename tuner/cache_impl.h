@@ -14,6 +14,8 @@ struct Cache::Impl {
   Result<bool> recover(const db::Failure &failure);
   /// Tells the user once of something that was found damaged.
   void damaged(std::string message);
+  /// Drops a trial of which `what` was found damaged, and tells: it is a miss from now on, and gets a new row.
+  void forget(int64_t trial, std::string_view what);
 };
 
 } // namespace tilec::tuner

@@ -55,7 +55,16 @@ Status checkWriters(const fs::path &path) {
       fmt::format("run chmod go-w {}", path.string()));
 }
 
-void ignoreUmask(const fs::path &folder) { chmod(folder.c_str(), 0700); }
+/// Files made meanwhile are the user's alone.
+class PrivateFiles {
+public:
+  PrivateFiles() : before(umask(0077)) {}
+  ~PrivateFiles() { umask(before); }
+  PrivateFiles(const PrivateFiles &) = delete;
+
+private:
+  mode_t before;
+};
 
 /// Creates the folder with mode 0700. False: it cannot be made.
 bool makeFolder(const fs::path &folder) {
@@ -64,7 +73,7 @@ bool makeFolder(const fs::path &folder) {
     return true;
   if (!fs::create_directories(folder, ec) && !fs::is_directory(folder, ec))
     return false;
-  ignoreUmask(folder);
+  chmod(folder.c_str(), 0700); // whatever the umask
   return true;
 }
 
@@ -160,8 +169,11 @@ std::string unsaved(const fs::path &file, std::string_view cause) {
 /// What a file that cannot be written holds, in memory.
 Result<OpenCache> readOnlyCopy(const fs::path &file, const std::string &cause) {
   TILEC_ASSIGN(OpenCache memory, memoryCache());
-  auto source = Database::open(file, Database::Mode::ReadOnly);
   int64_t version = 0;
+  auto source = Database::open(file, Database::Mode::ReadOnly);
+  // A log file that cannot be made beside it keeps SQLite from reading; then nobody writes there either.
+  if (source && !source->integer("PRAGMA user_version"))
+    source = Database::open(file, Database::Mode::Immutable);
   // A file without a usable schema adds nothing; one that is refused is refused here as well.
   if (source) {
     auto ok = checkVersion(*source, file, version);
@@ -199,6 +211,7 @@ Result<OpenCache> leaveFile(const Database &database, const fs::path &file, cons
 }
 
 Result<OpenCache> replaceCorrupt(const fs::path &file, const std::string &cause) {
+  PrivateFiles mine;
   // One process moves the file; the others find the new one.
   int lock = ::open((file.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock < 0 || flock(lock, LOCK_EX) != 0) {
@@ -236,10 +249,9 @@ Result<OpenCache> openCache(const fs::path &file) {
   // A shared folder of other things (/tmp with its sticky bit) is no place for a cache either.
   TILEC_TRY(checkWriters(folder));
   TILEC_TRY(checkWriters(file));
-  mode_t before = umask(0077);
+  PrivateFiles mine;
   auto database = Database::open(file, Database::Mode::ReadWrite);
   auto ready = database ? prepare(*database, file) : fail(database.error());
-  umask(before);
   if (ready)
     return OpenCache{std::move(*database), true, ""};
   if (auto *refusal = std::get_if<Refusal>(&ready.error()))

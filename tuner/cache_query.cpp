@@ -1,8 +1,10 @@
 // Reading the cache. Whatever cannot be read is a miss: what a query cannot answer is measured again.
 #include "compiler/base/hash.h"
 #include "compiler/base/log.h"
+#include "runtime/stats.h"
 #include "tuner/cache.h"
 #include "tuner/cache_impl.h"
+#include <algorithm>
 
 namespace tilec::tuner {
 
@@ -31,7 +33,7 @@ std::optional<TrialRecord> record(const Statement &s) {
   r.key.parts = json(1);
   auto configuration = configurationFromJson(json(2));
   auto status = parseTrialStatus(s.text(6));
-  Json samples = json(11), extents = json(26);
+  Json samples = json(11), extents = json(26), plan = json(32);
   extents.update(json(27).is_object() ? json(27) : Json::object());
   auto values = valuesFromJson(extents);
   if (!configuration || !status || !values || r.key.parts.is_discarded() || !samples.is_array())
@@ -67,6 +69,12 @@ std::optional<TrialRecord> record(const Statement &s) {
   r.compileSeconds = s.real(31);
   r.footprint = {s.integer(33), s.integer(34)};
   r.binaryHash = s.text(35);
+  if (plan.is_object())
+    r.code = codeIdentity(plan);
+  // The figure that decides is held against the samples that it was made of.
+  if (*status == TrialStatus::Ok && runtime::median(r.measurement.samples) != r.measurement.median)
+    return std::nullopt;
+  r.measurement.checks = r.verification == notVerified ? 0 : 1;
   return r;
 }
 
@@ -107,18 +115,61 @@ std::optional<TrialRecord> Cache::find(const TrialKey &key, bool withArtifact) {
   auto row = query->step();
   if (!row || !*row)
     return std::nullopt;
+  int64_t id = query->integer(0);
   auto found = record(*query);
   // The parts are compared as well: a row whose text was damaged is no answer.
-  if (!found || found->key.parts != key.parts)
+  if (!found || found->key.parts != key.parts) {
+    impl->forget(id, "a result");
     return std::nullopt;
+  }
   if (withArtifact && !found->artifactKey.empty()) {
     found->artifact = loadArtifact(impl->open.database, query->text(32));
     if (!found->artifact) {
-      impl->damaged(fmt::format("a cubin in the cache {} is damaged; it is built again", impl->path.string()));
+      impl->forget(id, "a cubin");
       return std::nullopt;
     }
   }
   return found;
+}
+
+void Cache::Impl::forget(int64_t trial, std::string_view what) {
+  damaged(fmt::format("{} in the cache {} is damaged; it is built and measured again", what, path.string()));
+  if (auto remove = open.database.prepare("DELETE FROM trial WHERE id = ?"))
+    (void)remove->bind(trial).step();
+}
+
+static std::string place(const TrialRecord &t) {
+  const Environment &e = t.environment;
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", e.gpu, e.arch, e.capability, e.sms, e.l2Bytes, e.toolkit,
+                     e.assembler, e.tool, t.policy);
+}
+
+std::vector<TrialRecord> byTime(std::vector<TrialRecord> trials) {
+  std::ranges::stable_sort(trials, {}, [](const TrialRecord &t) {
+    bool failed = isFailure(t.measurement.status);
+    return std::tuple(place(t), failed, failed ? 0.0 : t.measurement.median, t.configuration.id);
+  });
+  return trials;
+}
+
+std::set<int64_t> winners(const std::vector<TrialRecord> &trials) {
+  std::map<std::string, std::vector<const TrialRecord *>> groups;
+  for (const TrialRecord &t : trials)
+    groups[place(t)].push_back(&t);
+  std::set<int64_t> result;
+  for (const auto &[where, members] : groups) {
+    std::vector<Ranked> ranked;
+    for (const TrialRecord *t : members)
+      ranked.push_back(rankedOf(*t));
+    if (auto best = chooseWinner(ranked))
+      result.insert(members[*best]->id);
+  }
+  return result;
+}
+
+Ranked rankedOf(const TrialRecord &t) {
+  const Measurement &m = t.measurement;
+  return {t.configuration.id, m.status, m.median, t.footprint, m.samples, finalsOf(m)};
 }
 
 template <typename Bind>
@@ -159,11 +210,9 @@ std::vector<CacheEntry> Cache::list() {
   std::vector<CacheEntry> entries;
   auto query = impl->open.database.prepare(
       "SELECT problem.id, kernel.name, kernel.file, problem.problem, environment.gpu, environment.arch, trial.policy, "
-      "count(*), sum(trial.status NOT IN ('ok', 'predicted')), max(trial.created), winner.configuration, winner.median "
+      "count(*), sum(trial.status NOT IN ('ok', 'predicted')), max(trial.created), trial.environment_id "
       "FROM trial JOIN problem ON problem.id = trial.problem_id JOIN kernel ON kernel.id = problem.kernel_id "
       "JOIN environment ON environment.id = trial.environment_id "
-      "LEFT JOIN winner ON winner.problem_id = trial.problem_id AND winner.environment_id = trial.environment_id AND "
-      "winner.policy = trial.policy "
       "GROUP BY trial.problem_id, trial.environment_id, trial.policy "
       "ORDER BY kernel.name, problem.problem, environment.arch, trial.policy, problem.id");
   if (!query)
@@ -179,10 +228,17 @@ std::vector<CacheEntry> Cache::list() {
                  .trials = query->integer(7),
                  .failed = query->integer(8),
                  .winner = "",
-                 .median = query->real(11),
+                 .median = 0,
                  .newest = query->text(9)};
-    if (auto c = configurationFromJson(Json::parse(query->text(10), nullptr, false)))
-      e.winner = toString(*c);
+    int64_t environment = query->integer(10);
+    auto trials = select(impl->open.database, "problem.id = ? AND trial.environment_id = ? AND trial.policy = ?",
+                         [&](Statement &s) { s.bind(e.problemId).bind(environment).bind(e.policy); });
+    std::set<int64_t> best = winners(trials);
+    for (const TrialRecord &t : trials)
+      if (best.contains(t.id)) {
+        e.winner = toString(t.configuration);
+        e.median = t.measurement.median;
+      }
     entries.push_back(std::move(e));
   }
   return entries;

@@ -1,7 +1,11 @@
 #include "tuner/compile_pool.h"
+#include "compiler/driver/isolate.h"
 #include <chrono>
 
 namespace tilec::tuner {
+
+constexpr int transientRetries = 4;
+constexpr std::chrono::milliseconds retryPause(20);
 
 CompilePool::CompilePool(Builder &builder, const std::vector<const Prepared *> &work, unsigned jobs)
     : builder(builder), work(work), results(work.size()) {
@@ -44,6 +48,12 @@ void CompilePool::run() {
     auto begin = std::chrono::steady_clock::now();
     Built built;
     built.artifact = builder.compile(*work[index]);
+    // What the machine is short of now it may have once others are done.
+    for (int retry = 0; retry < transientRetries && !built.artifact && driver::isTransient(built.artifact.error());
+         ++retry) {
+      std::this_thread::sleep_for(retryPause * (retry + 1));
+      built.artifact = builder.compile(*work[index]);
+    }
     built.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     std::lock_guard lock(mutex);
     results[index] = std::move(built);

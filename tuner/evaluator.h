@@ -27,7 +27,7 @@ public:
   virtual ~Evaluator() = default;
   /// Timing policy (`cold`, `model`) and the way results are checked: both are parts of a trial's key.
   virtual std::string policy() const = 0;
-  virtual std::string verification() const = 0;
+  virtual std::string verification(const Values &problem) const = 0;
   virtual Environment environment() const = 0;
   /// False: times are predictions, stored and shown as such.
   virtual bool measures() const = 0;
@@ -49,6 +49,8 @@ public:
   /// do without pauses (`sustained_seconds` among the clocks). Empty where times do not vary.
   virtual std::vector<Measurement> finals(std::span<const Candidate>, int /*rounds*/) { return {}; }
   virtual void end() {}
+  /// What there is to know of the checks of the problem that was begun last: what was run, what was left out and why.
+  virtual std::vector<std::string> notes() const { return {}; }
 };
 
 /// What a GPU can do, for the static model and for fractions of the roofline.
@@ -66,9 +68,16 @@ Machine typicalMachine(const Arch &arch);
 /// What a problem moves and computes, by the recipe's figures; without them, the bytes of every argument once.
 struct Work {
   double bytes = 0, flops = 0;
-  /// Seconds that no kernel can beat on the machine.
+  double written = 0, stored = 0; ///< bytes of arrays that are written through, and of all that are written to
+  bool given = false;             ///< bytes are the recipe's: a claim of how much there is to do
+  /// Seconds of the roofline: all bytes from and to memory, all flops as f32 multiply-adds.
   double floor(const Machine &machine) const;
+  /// Seconds that no run can stay below, even where tensor cores compute and L2 keeps what is written (`cold`) or
+  /// whatever it can hold. Without figures of a recipe, outputs alone are known to be moved.
+  double least(const Machine &machine, bool cold) const;
 };
+/// Why a measured time is none: it is clearly below Work::least(). Empty when it may be true.
+std::string impossible(double seconds, const Work &work, const Machine &machine, bool cold);
 Result<Work> workOf(const Recipe &recipe, const Artifact &plan, const Values &problem);
 
 /// The static model: seconds of an artifact for a problem. Bytes over the bandwidth that the loads in flight can fill,

@@ -54,7 +54,7 @@ public:
       : recipe(recipe), builder(builder), device(device), arch(arch), options(options) {}
 
   std::string policy() const override { return "cold"; }
-  std::string verification() const override {
+  std::string verification(const Values &) const override {
     return fmt::format("executor, then every element, seed {}, rules {}", options.seed, rulesId(recipe));
   }
   bool measures() const override { return true; }
@@ -75,6 +75,7 @@ public:
   Status begin(const Values &problem, const Configuration &own, std::span<const Pending> pending) override {
     setups.clear();
     refused.clear();
+    remarks.clear();
     ownTrial.reset();
     TILEC_ASSIGN(Prepared prepared, builder.prepare(own, problem, arch));
     TILEC_TRY(addProblem("timed", prepared, problem));
@@ -99,9 +100,14 @@ public:
     }
     Json rules = {{"cool", true}, {"drop", true}, {"budget_seconds", raceSeconds * double(right.size())}};
     timeTogether(group, right, rules, results);
+    for (size_t i : right)
+      if (!isFailure(results[i].status))
+        results[i].checks = 1 + int(served[group[i].configuration.id].size());
     unload();
     return results;
   }
+
+  std::vector<std::string> notes() const override { return remarks; }
 
   std::vector<Measurement> finals(std::span<const Candidate> group, int rounds) override {
     std::vector<Measurement> results(group.size());
@@ -177,11 +183,15 @@ private:
     for (const Values &given : recipe.check) {
       Values check = completeProblem(builder.interface(), given);
       auto prepared = builder.prepare(own, check, arch);
+      if (!prepared)
+        leftOut(check, prepared.error().message);
       if (!prepared || prepared->irHash != irHash || check == problem)
         continue;
       std::string name = fmt::format("check-{}", number++);
-      if (!addProblem(name, *prepared, check))
+      if (auto added = addProblem(name, *prepared, check); !added) {
+        leftOut(check, added.error().message);
         continue;
+      }
       // A parameter may depend on extents and on an axis at once, so each configuration is asked.
       for (const Pending &p : pending) {
         auto other = builder.prepare(p.configuration, check, arch);
@@ -189,6 +199,17 @@ private:
           served[p.configuration.id].push_back(name);
       }
     }
+  }
+
+  void leftOut(const Values &check, std::string_view why) {
+    remarks.push_back(fmt::format("check problem {} was left out: {}", toString(check), why));
+  }
+
+  /// A failure before the configuration had a part in it.
+  static Measurement machineFailed(TrialStatus status, std::string reason) {
+    Measurement m = Measurement::failed(status, std::move(reason));
+    m.transient = true;
+    return m;
   }
 
   Status start() {
@@ -221,8 +242,8 @@ private:
       auto done = ask(setup, setupTimeout);
       if (!done && !worker)
         return false;
-      if (!done)
-        refused.insert_or_assign(name, done.error().message);
+      if (!done && refused.insert_or_assign(name, done.error().message).second && name != "timed")
+        remarks.push_back(fmt::format("a check problem was left out: {}", done.error().message));
     }
     if (!ownTrial)
       return true;
@@ -258,7 +279,7 @@ private:
   Measurement load(const Candidate &c, bool verify) {
     if (!worker)
       if (auto ok = start(); !ok)
-        return Measurement::failed(TrialStatus::Died, ok.error().message);
+        return machineFailed(TrialStatus::Died, ok.error().message);
     std::vector<std::string> problems;
     if (verify) {
       problems = served[c.configuration.id];
@@ -266,7 +287,7 @@ private:
     }
     auto request = loadRequest(c.configuration.id, c.artifact, problems, false);
     if (!request)
-      return Measurement::failed(TrialStatus::Refused, request.error().message);
+      return machineFailed(TrialStatus::Refused, request.error().message);
     Measurement m = exchange(*request);
     if (worker && !isFailure(m.status))
       held.insert(c.configuration.id);
@@ -375,7 +396,7 @@ private:
   /// The answer, or what its absence says of the configurations of the request.
   std::optional<Json> answerTo(const Json &request, double timeout, Measurement &failure) {
     std::string line;
-    Process::Answer how = worker->send(request.dump()) ? worker->receive(line, timeout) : Process::Answer::Closed;
+    Process::Answer how = worker->send(toText(request, -1)) ? worker->receive(line, timeout) : Process::Answer::Closed;
     if (how == Process::Answer::TimedOut) {
       failure = Measurement::failed(TrialStatus::TimedOut, fmt::format("no answer within {} s", timeout));
       lose();
@@ -398,7 +419,7 @@ private:
   /// Any other request. A worker that is gone leaves `worker` empty.
   Result<Json> ask(const Json &request, double timeout) {
     std::string line;
-    if (worker->send(request.dump()) && worker->receive(line, timeout) == Process::Answer::Line)
+    if (worker->send(toText(request, -1)) && worker->receive(line, timeout) == Process::Answer::Line)
       return checkAnswer(line);
     lastDeath = worker->finish();
     lose();
@@ -416,6 +437,7 @@ private:
   std::vector<std::pair<std::string, Json>> setups; ///< requests that a new worker gets
   std::map<int, std::vector<std::string>> served;   ///< check problems that a configuration's code serves
   std::map<std::string, std::string> refused;       ///< problems that the worker could not set up, and why
+  std::vector<std::string> remarks;                 ///< see notes()
   std::optional<Artifact> ownTrial;
   std::string lastDeath;
 };

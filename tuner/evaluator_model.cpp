@@ -3,6 +3,7 @@
 #include "compiler/target/target.h"
 #include "tuner/evaluator.h"
 #include "tuner/reference.h"
+#include <set>
 
 namespace tilec::tuner {
 namespace {
@@ -26,8 +27,12 @@ public:
       : recipe(recipe), builder(builder), arch(arch), machine(typicalMachine(arch)), options(options) {}
 
   std::string policy() const override { return "model"; }
-  std::string verification() const override {
-    return fmt::format("executor on check problems, seed {}, rules {}", options.seed, rulesId(recipe));
+  std::string verification(const Values &wanted) const override {
+    bool any = std::ranges::any_of(recipe.check, [&](const Values &check) {
+      return sameKind(completeProblem(builder.interface(), check), wanted, builder.interface());
+    });
+    return any ? fmt::format("executor on check problems, seed {}, rules {}", options.seed, rulesId(recipe))
+               : std::string(notVerified);
   }
   bool measures() const override { return false; }
 
@@ -47,12 +52,15 @@ public:
   Status begin(const Values &wanted, const Configuration &, std::span<const Pending>) override {
     problem = wanted;
     verdicts.clear();
+    ran.clear();
+    leftOut.clear();
     return {};
   }
 
   Measurement evaluate(const Candidate &c) override {
-    if (std::string why = verify(c); !why.empty())
-      return Measurement::failed(TrialStatus::Wrong, std::move(why));
+    const Verdict &verdict = verify(c);
+    if (!verdict.fault.empty())
+      return Measurement::failed(TrialStatus::Wrong, verdict.fault);
     auto work = workOf(recipe, driver::plan(*c.prepared.source, *c.prepared.program), problem);
     if (!work)
       return Measurement::failed(TrialStatus::Refused, work.error().message);
@@ -62,51 +70,80 @@ public:
     Measurement m;
     m.status = TrialStatus::Predicted;
     m.median = m.low = m.high = *seconds;
+    m.checks = verdict.checks;
     return m;
+  }
+
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> result;
+    if (!ran.empty())
+      result.push_back(
+          fmt::format("verified on the CPU on {} check problem{}", ran.size(), ran.size() == 1 ? "" : "s"));
+    else if (leftOut.empty())
+      result.push_back("nothing was verified: there is no check problem of this kind");
+    else
+      result.push_back("nothing was verified: no check problem could be run");
+    for (const auto &[check, why] : leftOut)
+      if (!ran.contains(check))
+        result.push_back(fmt::format("check problem {} was left out: {}", check, why));
+    return result;
   }
 
 private:
   struct Truth {
-    std::vector<Expected> outputs; ///< none: too large, or the kernel's own configuration is not eligible
-    std::string fault;             ///< what the executor found in the kernel's own configuration
+    std::vector<Expected> outputs; ///< none: `why` says why there are none
+    std::string why;
+    std::string fault; ///< what the executor found in the kernel's own configuration
+  };
+  struct Verdict {
+    std::string fault; ///< empty when the configuration agrees with the kernel's own on every check problem that ran
+    int checks = 0;
   };
 
-  /// Empty when the configuration agrees with the kernel's own on every check problem. Configurations that differ in
-  /// hints alone have the same tile IR and share the answer.
-  std::string verify(const Candidate &c) {
-    auto known = verdicts.find(c.prepared.irHash);
+  /// Hints never change results, so configurations that differ in hints alone share the answer.
+  const Verdict &verify(const Candidate &c) {
+    std::string parameters = toString(c.configuration.parameters);
+    auto known = verdicts.find(parameters);
     if (known == verdicts.end())
-      known = verdicts.emplace(c.prepared.irHash, run(c.configuration)).first;
+      known = verdicts.emplace(parameters, run(c.configuration)).first;
     return known->second;
   }
 
-  std::string run(const Configuration &configuration) {
+  Verdict run(const Configuration &configuration) {
+    Verdict verdict;
     for (const Values &given : recipe.check) {
       Values check = completeProblem(builder.interface(), given);
       if (!sameKind(check, problem, builder.interface()))
         continue;
       const Truth &truth = truthOf(check);
       if (!truth.fault.empty())
-        return fmt::format("{} on {}", truth.fault, toString(check));
-      if (truth.outputs.empty())
+        return {fmt::format("{} on {}", truth.fault, toString(check)), 0};
+      if (truth.outputs.empty()) {
+        leftOut.try_emplace(toString(check), truth.why);
         continue;
+      }
       // A configuration may be out of bounds of `requires` for a small problem.
       auto prepared = builder.prepare(configuration, check, arch);
-      if (!prepared)
+      if (!prepared) {
+        leftOut.try_emplace(toString(check), prepared.error().message);
         continue;
+      }
       ReferenceLimits limits{
           .fullElements = int64_t(1) << 18, .sampledElements = int64_t(1) << 16, .jobs = options.jobs};
       auto got = expectedOutputs(recipe, *prepared, check, options.seed, limits);
       if (!got) {
         if (got.error().message.starts_with(findingPrefix))
-          return fmt::format("{} on {}", got.error().message, toString(check));
+          return {fmt::format("{} on {}", got.error().message, toString(check)), 0};
+        leftOut.try_emplace(toString(check), got.error().message);
         continue;
       }
       for (size_t i = 0; i < got->size(); ++i)
         if (std::string why = compareParts((*got)[i], truth.outputs[i]); !why.empty())
-          return fmt::format("{} on {}", why, toString(check));
+          return {fmt::format("{} on {}", why, toString(check)), 0};
+      ran.insert(toString(check));
+      ++verdict.checks;
     }
-    return "";
+    return verdict;
   }
 
   /// The meaning of a check problem: all of it, by the kernel's own configuration.
@@ -116,8 +153,10 @@ private:
     if (!isNew)
       return truth;
     auto prepared = builder.prepare({}, check, arch);
-    if (!prepared)
+    if (!prepared) {
+      truth.why = prepared.error().message;
       return truth;
+    }
     LaunchEnv env;
     env.values = check;
     env.arch = std::string(arch.name);
@@ -125,14 +164,19 @@ private:
     int64_t elements = 0;
     for (const ArrayPlan &a : plans ? *plans : std::vector<ArrayPlan>())
       elements += runtime::elementCount(a.extents);
-    if (!plans || elements > largestCheck)
+    if (!plans || elements > largestCheck) {
+      truth.why =
+          plans ? fmt::format("its {} elements are more than {}", elements, largestCheck) : plans.error().message;
       return truth;
+    }
     ReferenceLimits limits{.fullElements = largestCheck, .jobs = options.jobs};
     auto outputs = expectedOutputs(recipe, *prepared, check, options.seed, limits);
     if (outputs)
       truth.outputs = std::move(*outputs);
     else if (outputs.error().message.starts_with(findingPrefix))
       truth.fault = outputs.error().message;
+    else
+      truth.why = outputs.error().message;
     return truth;
   }
 
@@ -154,8 +198,10 @@ private:
   Machine machine;
   EvaluatorOptions options;
   Values problem;
-  std::map<std::string, std::string> verdicts; ///< by hash of tile IR
-  std::map<std::string, Truth> truths;         ///< by problem
+  std::map<std::string, Verdict> verdicts;    ///< by parameters
+  std::map<std::string, Truth> truths;        ///< by problem
+  std::set<std::string> ran;                  ///< check problems on which a configuration was verified
+  std::map<std::string, std::string> leftOut; ///< check problems that some configuration could not run, and why
 };
 
 } // namespace

@@ -32,7 +32,7 @@ std::string artifactKey(std::string_view irHash, const Environment &environment,
                 {"assembler", environment.assembler},
                 {"arch", environment.arch},
                 {"configuration", toJson(configuration)}};
-  return sha256(parts.dump());
+  return sha256(toText(parts, -1));
 }
 
 Result<KernelId> kernelId(Builder &builder, const Arch &arch, const Values &problem) {

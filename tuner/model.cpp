@@ -17,6 +17,8 @@ constexpr double blockOverhead = 0.3e-6;
 constexpr double copyEfficiency = 0.9;
 /// f32 lanes of an SM; two flop each clock.
 constexpr double lanesPerSm = 128;
+/// What tensor cores do at most in the time of one f32 multiply-add of all lanes: 4-bit floats on the newest.
+constexpr double tensorFactor = 128;
 
 } // namespace
 
@@ -46,6 +48,24 @@ double Work::floor(const Machine &machine) const {
   return std::max(memory, compute);
 }
 
+double Work::least(const Machine &machine, bool cold) const {
+  double moved = given ? bytes : written;
+  double kept = std::min({double(machine.l2Bytes), moved, cold ? stored : moved});
+  double memory = machine.bandwidth > 0 ? std::max(0.0, moved - kept) / machine.bandwidth : 0;
+  double compute = machine.f32 > 0 ? flops / (machine.f32 * tensorFactor) : 0;
+  return std::max(memory, compute);
+}
+
+std::string impossible(double seconds, const Work &work, const Machine &machine, bool cold) {
+  // Peaks are known no better than this.
+  constexpr double tooFast = 0.85;
+  double least = work.least(machine, cold);
+  if (seconds >= tooFast * least)
+    return "";
+  return fmt::format("{:.3g} µs, and {} needs {:.3g} µs at least: do the inputs leave work to do{}", seconds * 1e6,
+                     machine.name, least * 1e6, work.given ? ", are the recipe's figures right?" : "?");
+}
+
 Result<Work> workOf(const Recipe &recipe, const Artifact &plan, const Values &problem) {
   LaunchEnv env;
   env.values = problem;
@@ -61,17 +81,23 @@ Result<Work> workOf(const Recipe &recipe, const Artifact &plan, const Values &pr
   if (recipe.flops) {
     TILEC_ASSIGN(work.flops, number(*recipe.flops));
   }
-  if (recipe.bytes) {
-    TILEC_ASSIGN(work.bytes, number(*recipe.bytes));
-    return work;
-  }
   for (const ArraySpec &a : plan.arrays) {
-    double count = a.mode == ArrayMode::InOut ? 2 : 1;
+    double count = 1;
     for (const LaunchExpr &extent : a.extents) {
       TILEC_ASSIGN(double n, number(extent));
       count *= n;
     }
-    work.bytes += count * info(a.dtype).bits / 8;
+    double bytes = count * info(a.dtype).bits / 8;
+    work.bytes += a.mode == ArrayMode::InOut ? 2 * bytes : bytes;
+    // An inout array may be written in part; an output that is not written through is wrong.
+    if (a.mode == ArrayMode::Out)
+      work.written += bytes;
+    if (a.mode != ArrayMode::In)
+      work.stored += bytes;
+  }
+  if (recipe.bytes) {
+    TILEC_ASSIGN(work.bytes, number(*recipe.bytes));
+    work.given = true;
   }
   return work;
 }

@@ -24,9 +24,7 @@ Result<Place> choosePlace(const Arch *arch, int ordinal, bool predict) {
   if (predict)
     place.note = "times are predicted, as asked for: nothing was measured";
   else if (!device)
-    place.note =
-        fmt::format("no GPU: every configuration is compiled and verified on the CPU, times are predicted for {}",
-                    place.arch->name);
+    place.note = fmt::format("no GPU: every configuration is compiled, times are predicted for {}", place.arch->name);
   else if (present != place.arch)
     place.note = fmt::format("the GPU here is {} ({}): times for {} are predicted, not measured", device->name,
                              device->arch(), place.arch->name);

@@ -1,6 +1,7 @@
 // Values from outside (-D, --problem, --set, recipes) against the kernel that they are for.
 #include "compiler/base/text.h"
 #include "compiler/target/target.h"
+#include "runtime/inputs.h"
 #include "tuner/recipe.h"
 #include <algorithm>
 
@@ -135,6 +136,54 @@ Status checkOverride(const Override &axis, const sema::KernelInterface &interfac
       return wrong("hint", axis.name, "an integer, true or false", value);
     if (!checkHint(*hint, arch, flag ? *flag : *number))
       return wrong("hint", axis.name, legalText(*hint, arch), value);
+  }
+  return {};
+}
+
+Result<Override> legalPart(Override axis, const sema::KernelInterface &interface, const Arch *arch) {
+  const HintInfo *hint = findHint(std::string_view(axis.name).substr(axis.name.rfind('.') + 1));
+  if (!axis.range || !hint ||
+      std::ranges::find(interface.params, axis.name, &sema::ParamDecl::name) != interface.params.end())
+    return axis;
+  std::erase_if(axis.values, [&](const LaunchValue &v) {
+    auto *number = std::get_if<int64_t>(&v);
+    return number && !checkHint(*hint, arch, *number);
+  });
+  if (axis.values.empty())
+    return usageError("the range of {} has no value that it can have: {}", axis.name, legalText(*hint, arch));
+  return axis;
+}
+
+Status giveInput(Recipe &recipe, const sema::KernelInterface &interface, std::string_view text) {
+  size_t eq = text.find('=');
+  std::string array(trim(text.substr(0, eq)));
+  if (eq == std::string_view::npos || array.empty())
+    return withHelp(usageError("'{}' says of no input what it holds", text), "write ARRAY=…, such as a=normal:0,1");
+  std::vector<std::string> known;
+  for (const ArraySpec &a : interface.arrays)
+    if (a.mode == ArrayMode::In || a.mode == ArrayMode::InOut)
+      known.push_back(a.name);
+  if (std::ranges::find(known, array) == known.end())
+    return withHelp(usageError("kernel '{}' has no input '{}'", interface.name, array), suggest(array, known));
+  std::string distribution(trim(text.substr(eq + 1)));
+  TILEC_TRY(runtime::parseDistribution(distribution));
+  recipe.inputs.insert_or_assign(array, std::move(distribution));
+  return {};
+}
+
+Status checkInputs(const Recipe &recipe, const sema::KernelInterface &interface, const Values &problem) {
+  for (size_t i = 0; i < interface.arrays.size(); ++i) {
+    const ArraySpec &a = interface.arrays[i];
+    auto dtype = dtypeUnder(interface.arrayDTypes[i], problem, interface);
+    bool open = (a.mode == ArrayMode::In || a.mode == ArrayMode::InOut) && !recipe.inputs.contains(a.name);
+    if (open && dtype && isInt(*dtype))
+      return withHelp(
+          usageError("input '{}' holds integers ({}) and nobody says which: random ones may leave no work to do, and "
+                     "times would mean nothing",
+                     a.name, name(*dtype)),
+          fmt::format("give them with --input {0}=arange:0,1, --input {0}=randint:0,64 or --input {0}=FILE.npy, or "
+                      "under `inputs` in a recipe",
+                      a.name));
   }
   return {};
 }

@@ -18,7 +18,7 @@ Result<ExpectedFile> expectedFileFromJson(const Json &json) {
   e.valuesFile = json.value("values", "");
   e.indicesFile = json.value("indices", "");
   if (e.array.empty() || e.valuesFile.empty())
-    return internalError("a message describes no output: {}", json.dump());
+    return internalError("a message describes no output: {}", toText(json, -1));
   return e;
 }
 
@@ -76,7 +76,7 @@ Result<Measurement> measurementFromAnswer(const Json &answer, bool timed) {
   Measurement m;
   auto status = parseTrialStatus(answer.value("status", ""));
   if (!status || !answer.contains("samples") || !answer["samples"].is_array())
-    return internalError("the worker's answer is incomplete: {}", answer.dump());
+    return internalError("the worker's answer is incomplete: {}", toText(answer, -1));
   m.status = *status;
   m.reason = answer.value("reason", "");
   for (const Json &t : answer["samples"])

@@ -40,9 +40,13 @@ Tolerance defaultTolerance(DType dtype);
 struct Override {
   std::string name;
   std::vector<LaunchValue> values;
+  bool range = false; ///< of a range: values that a hint cannot have are left out, not refused
 };
-/// `--set TM=64` and `--range TM=64,128`. Error (Usage): no name, no value.
+/// `TM=64` and `TM=64,128`, as --set takes them. Error (Usage): no name, no value.
 Result<Override> parseOverride(std::string_view text);
+/// `TM=1..=8` and `TM=pow2(32, 256)`, as --range takes them. Errors (Usage): no name, no range, an end that is no
+/// integer, an empty range or one of more than 10,000 values.
+Result<Override> parseRange(std::string_view text);
 
 struct Recipe {
   std::string path;               ///< as the user writes it: the folder, the .yaml or the .tile file
@@ -86,6 +90,14 @@ Status checkValue(const std::string &name, const LaunchValue &value, const Value
 /// Values for an axis of the space: of the parameter's kind, or legal for the hint (on any architecture where `arch` is
 /// null). Errors (Usage).
 Status checkOverride(const Override &axis, const sema::KernelInterface &interface, const Arch *arch);
+/// Of a range, the values that are legal for the hint it names; others stay as they are. Error (Usage): none is.
+Result<Override> legalPart(Override axis, const sema::KernelInterface &interface, const Arch *arch);
+/// `a=arange:0,1`: what an input holds, instead of the recipe's word for it. Errors (Usage): no such input, no
+/// distribution.
+Status giveInput(Recipe &recipe, const sema::KernelInterface &interface, std::string_view text);
+/// Refuses arrays of integers of which nobody says what they hold: they may be indices or lengths, and random ones may
+/// leave no work to do, so that times mean nothing. Error (Usage).
+Status checkInputs(const Recipe &recipe, const sema::KernelInterface &interface, const Values &problem);
 /// Names that a problem may give: extents and strides, scalars, parameters.
 std::vector<std::string> problemNames(const sema::KernelInterface &interface);
 /// A whole problem: checkValue() of each value, and a value for every extent, stride and scalar. Error (Usage) names

@@ -83,6 +83,38 @@ Result<Override> parseOverride(std::string_view text) {
   return result;
 }
 
+Result<Override> parseRange(std::string_view text) {
+  constexpr int64_t most = 10'000;
+  constexpr std::string_view help = "write NAME=LO..=HI or NAME=pow2(LO, HI); --set NAME=VALUE,VALUE lists values";
+  size_t eq = text.find('=');
+  Override result{std::string(trim(text.substr(0, eq))), {}, true};
+  std::string_view rest = eq == std::string_view::npos ? "" : trim(text.substr(eq + 1));
+  bool powers = rest.starts_with("pow2(") && rest.ends_with(')');
+  std::string_view ends = powers ? rest.substr(5, rest.size() - 6) : rest;
+  std::string_view between = powers ? "," : "..=";
+  size_t middle = ends.find(between);
+  if (result.name.empty() || middle == std::string_view::npos)
+    return withHelp(usageError("'{}' gives no axis a range", text), std::string(help));
+  TILEC_ASSIGN(LaunchValue low, parseValue(ends.substr(0, middle)));
+  TILEC_ASSIGN(LaunchValue high, parseValue(ends.substr(middle + between.size())));
+  auto *from = std::get_if<int64_t>(&low), *to = std::get_if<int64_t>(&high);
+  if (!from || !to)
+    return withHelp(usageError("the ends of the range '{}' are no integers", rest), std::string(help));
+  if (powers)
+    for (int64_t v = 1; v > 0 && v <= *to; v = v > INT64_MAX / 2 ? 0 : v * 2) {
+      if (v >= *from)
+        result.values.push_back(v);
+    }
+  else if (*from <= *to && *to - *from >= most)
+    return usageError("the range '{}' has more than {} values", rest, most);
+  else
+    for (int64_t v = *from; v <= *to; ++v)
+      result.values.push_back(v);
+  if (result.values.empty())
+    return withHelp(usageError("the range '{}' is empty", rest), std::string(help));
+  return result;
+}
+
 namespace {
 
 /// Holds one recipe against one kernel.

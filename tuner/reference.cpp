@@ -87,6 +87,35 @@ Result<std::vector<ArrayPlan>> planArrays(const Recipe &recipe, const Artifact &
   return arrays;
 }
 
+Status checkWork(const Prepared &prepared, const Values &problem, const Arch &arch) {
+  Artifact plan = driver::plan(*prepared.source, *prepared.program);
+  LaunchEnv env;
+  env.values = problem;
+  env.arch = std::string(arch.name);
+  env.numSms = typicalProduct(arch).sms;
+  env.residentBlocks = 1;
+  auto grids = planGrid(plan, env);
+  if (!grids)
+    return {};
+  for (const auto &grid : *grids)
+    if (std::ranges::count(grid, 0))
+      return usageError("the problem {} leaves kernel '{}' nothing to do: its grid is {} × {} × {} blocks",
+                        toString(problem), plan.name, grid[0], grid[1], grid[2]);
+  bool writes = false;
+  for (const ArraySpec &a : plan.arrays) {
+    bool empty = false;
+    for (const LaunchExpr &e : a.extents) {
+      auto extent = evaluateInt(e, env);
+      empty |= extent && *extent == 0;
+    }
+    writes |= (a.mode == ArrayMode::Out || a.mode == ArrayMode::InOut) && !empty;
+  }
+  if (!writes)
+    return usageError("the problem {} leaves kernel '{}' nothing to do: no output has an element", toString(problem),
+                      plan.name);
+  return {};
+}
+
 /// Refuses arrays that would not fit this machine: dense ones, and the strided copies that the executor works on.
 static Status fitsMemory(const std::vector<ArrayPlan> &arrays, const Values &problem) {
   unsigned __int128 bytes = 0; // exact: extents are below 2^63, and arrays have few axes

@@ -34,6 +34,9 @@ Result<runtime::HostArray> makeArray(const ArrayPlan &array, uint64_t seed, uint
 /// Shapes, grid and inputs for a program. Errors: Program (the problem is refused), Usage (a distribution that does not
 /// suit, more memory than the machine has).
 Result<std::vector<ArrayPlan>> planArrays(const Recipe &recipe, const Artifact &plan, LaunchEnv &env);
+/// Refuses a problem that has no block to run or no output element to write: there is nothing to verify or time.
+/// Error (Usage). A problem that is refused for another reason passes: whoever uses it says why.
+Status checkWork(const Prepared &prepared, const Values &problem, const Arch &arch);
 Result<HostProblem> makeProblem(const Recipe &recipe, const Prepared &prepared, const Values &problem, uint64_t seed);
 
 /// Runs the executor on the problem's own arrays, which then hold the results.

@@ -1,12 +1,15 @@
 #include "tuner/session.h"
-#include "compiler/base/hash.h"
 #include "compiler/base/text.h"
+#include "compiler/driver/isolate.h"
 #include "compiler/target/target.h"
 #include "tuner/compile_pool.h"
 #include "tuner/identity.h"
+#include "tuner/outcome.h"
+#include "tuner/reference.h"
 #include <algorithm>
 #include <chrono>
 #include <set>
+#include <unistd.h>
 
 namespace tilec::tuner {
 namespace {
@@ -24,7 +27,6 @@ struct Item {
 struct Trial {
   const Item *item = nullptr;
   TrialRecord record;
-  std::string code; ///< identity of its machine code
 };
 /// Configurations of one code that may win: the first was measured, the others share its time.
 using Finalist = std::vector<Trial>;
@@ -40,6 +42,7 @@ public:
     auto begin = std::chrono::steady_clock::now();
     result.problem = completeProblem(builder.interface(), given);
     result.kernel = builder.interface().name;
+    result.recipe = recipe.path;
     result.environment = evaluator.environment();
     result.policy = evaluator.policy();
     result.predicted = !evaluator.measures();
@@ -49,11 +52,13 @@ public:
     size_t known = size_t(std::ranges::count_if(items, [](const Item &i) { return i.known.has_value(); }));
     if (options.progress)
       options.progress->begin(result.problem, result.space, items.size(), known);
+    result.total = items.size();
     for (const Item &item : items)
       if (item.known)
         finish(item, *item.known, item.reused);
-    if (known < items.size())
+    if (known < items.size() && !stopped())
       TILEC_TRY(evaluateRest());
+    result.interrupted |= result.rows.size() < items.size();
     conclude();
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (options.progress)
@@ -65,17 +70,64 @@ private:
   bool stopped() const { return options.stop && options.stop->load(); }
 
   Status enumerate(const std::vector<Override> &overrides) {
-    SpaceRequest request{&builder.interface(), &arch, result.problem, recipe.space, {}, options.limit};
+    SpaceRequest request{&builder.interface(), &arch,        result.problem, recipe.space, {},
+                         options.accesses,     options.limit};
     request.overrides.insert(request.overrides.end(), overrides.begin(), overrides.end());
-    // The kernel under its own defaults: it shows the access sites, and that there is something to tune at all. A
-    // kernel whose defaults are not eligible for this problem may have other configurations that are.
+    // The kernel under its own defaults: it shows the access sites, and that there is something to tune at all.
     auto own = builder.prepare({}, result.problem, arch);
-    if (own && own->program)
+    if (!own)
+      own = firstEligible(request);
+    if (own && own->program) {
+      TILEC_TRY(checkWork(*own, result.problem, arch));
       request.sites = own->program->sites;
+    }
     TILEC_ASSIGN(result.space, enumerateSpace(request));
+    dropForeignSites();
     TILEC_ASSIGN(KernelId kernel, kernelId(builder, arch, result.problem));
     id = problemId(std::move(kernel), result.problem);
     return {};
+  }
+
+  /// A kernel whose defaults are not eligible for this problem may have other configurations that are.
+  Result<Prepared> firstEligible(SpaceRequest request) {
+    constexpr size_t tries = 64;
+    request.accesses = false;
+    std::erase_if(request.overrides, [](const Override &o) { return o.name.contains('.'); });
+    TILEC_ASSIGN(Space space, enumerateSpace(request));
+    for (const Configuration &c : std::span(space.configurations).first(std::min(tries, space.configurations.size())))
+      if (auto prepared = builder.prepare(c, result.problem, arch))
+        return prepared;
+    return programError("no configuration is eligible");
+  }
+
+  /// A branch on a parameter may leave a site out: a configuration without it is one without its hints. What is equal
+  /// then is tried once.
+  void dropForeignSites() {
+    std::map<std::string, std::set<std::string>> sites; // by configuration without hints of sites
+    std::set<std::string> seen;
+    std::vector<Configuration> kept;
+    for (Configuration &c : result.space.configurations) {
+      Configuration plain = c;
+      std::erase_if(plain.hints, [](const auto &hint) { return hint.first.contains('.'); });
+      if (plain.hints.size() < c.hints.size()) {
+        auto [it, isNew] = sites.try_emplace(toString(plain));
+        if (isNew)
+          if (auto prepared = builder.prepare(plain, result.problem, arch); prepared && prepared->program)
+            for (const sema::Site &site : prepared->program->sites)
+              it->second.insert(site.name);
+        // Nothing is known of a configuration that is refused; it gets its reason later.
+        if (!it->second.empty())
+          std::erase_if(c.hints, [&](const auto &hint) {
+            size_t dot = hint.first.rfind('.');
+            return dot != std::string::npos && !it->second.contains(hint.first.substr(0, dot));
+          });
+      }
+      if (seen.insert(toString(c)).second) {
+        c.id = int(kept.size());
+        kept.push_back(std::move(c));
+      }
+    }
+    result.space.configurations = std::move(kept);
   }
 
   Status prepareItems() {
@@ -90,15 +142,24 @@ private:
       if (!prepared) {
         item.known = blank(item);
         item.known->measurement = Measurement::failed(TrialStatus::CompileFailed, prepared.error().message);
+        TILEC_TRY(keepRefusal(*item.known));
       }
       items.push_back(std::move(item));
     }
     return {};
   }
 
+  /// The checker's refusal costs nothing to find again, so it is kept for the record alone.
+  Status keepRefusal(const TrialRecord &record) {
+    auto stored = cache.find(record.key, false);
+    if (stored && stored->measurement.reason == record.measurement.reason)
+      return {};
+    return cache.insert(record, true);
+  }
+
   TrialKey keyOf(const Item &item) const {
-    return trialKey(
-        {item.prepared.irHash, id, result.environment, item.configuration, result.policy, evaluator.verification()});
+    return trialKey({item.prepared.irHash, id, result.environment, item.configuration, result.policy,
+                     evaluator.verification(result.problem)});
   }
 
   TrialRecord blank(const Item &item) const {
@@ -108,7 +169,7 @@ private:
     r.environment = result.environment;
     r.configuration = item.configuration;
     r.policy = result.policy;
-    r.verification = evaluator.verification();
+    r.verification = evaluator.verification(result.problem);
     r.artifactKey = artifactKey(item.prepared.irHash, result.environment, item.configuration);
     return r;
   }
@@ -118,12 +179,16 @@ private:
     for (Item &item : items) {
       if (item.known || options.fresh)
         continue;
-      item.known = cache.find(item.key, false);
+      // With its code, whose checksum says whether it is still what was measured.
+      item.known = cache.find(item.key, true);
       if (!item.known)
         continue;
+      item.known->artifact.reset();
       if (item.known->environment.driver != result.environment.driver)
         otherDrivers.insert(item.known->environment.driver);
       item.reused = true;
+      if (!item.known->code.empty() && !isFailure(item.known->measurement.status))
+        measured.emplace(item.known->code, std::pair(&item, item.known->measurement));
     }
     for (const std::string &driver : otherDrivers)
       note(fmt::format("some results were measured with driver {}, this is {}; --fresh measures again", driver,
@@ -149,6 +214,8 @@ private:
       TILEC_TRY(runFinals());
     result.interrupted = stopped();
     evaluator.end();
+    for (std::string &remark : evaluator.notes())
+      note(std::move(remark));
     return {};
   }
 
@@ -166,11 +233,12 @@ private:
       CompilePool::Built built = pool.take(i);
       if (stopped())
         break;
-      Trial trial{&item, blank(item), ""};
+      Trial trial{&item, blank(item)};
       trial.record.compileSeconds = built.seconds;
       ++result.compiled;
       if (!built.artifact) {
         trial.record.measurement = Measurement::failed(TrialStatus::CompileFailed, built.artifact.error().message);
+        trial.record.measurement.transient = driver::isTransient(built.artifact.error());
         TILEC_TRY(keep(std::move(trial)));
         continue;
       }
@@ -181,7 +249,7 @@ private:
         TILEC_TRY(keep(std::move(trial)));
         continue;
       }
-      trial.code = codeIdentity(*trial.record.artifact);
+      trial.record.code = codeIdentity(tilec::toJson(*trial.record.artifact));
       TILEC_TRY(place(std::move(trial), group, twins));
       if (group.size() >= evaluator.groupSize())
         TILEC_TRY(measure(group, twins));
@@ -193,33 +261,19 @@ private:
 
   /// Shares the result of equal code, else waits to be measured.
   Status place(Trial trial, std::vector<Trial> &group, std::vector<Trial> &twins) {
-    if (measured.contains(trial.code))
+    if (measured.contains(trial.record.code))
       return share(std::move(trial));
-    bool waits = std::ranges::find(group, trial.code, &Trial::code) != group.end();
+    bool waits = std::ranges::any_of(group, [&](const Trial &t) { return t.record.code == trial.record.code; });
     (waits ? twins : group).push_back(std::move(trial));
     return {};
   }
 
   Status share(Trial trial) {
-    const auto &[first, m] = measured.at(trial.code);
+    const auto &[first, m] = measured.at(trial.record.code);
     trial.record.measurement = m;
-    trial.record.measurement.reason = sharedReason(first->configuration, trial.item->configuration);
+    // Numbers are those of one space; what is stored names the configuration itself.
+    trial.record.measurement.reason = "same code as " + toString(first->configuration);
     return keep(std::move(trial));
-  }
-
-  /// Which hints made no difference to the code.
-  static std::string sharedReason(const Configuration &first, const Configuration &other) {
-    std::vector<std::string> without;
-    for (const auto &[hint, value] : other.hints)
-      if (auto it = first.hints.find(hint); it == first.hints.end() || it->second != value)
-        without.push_back(hint);
-    for (const auto &[hint, value] : first.hints)
-      if (!other.hints.contains(hint))
-        without.push_back(hint);
-    std::string text = fmt::format("same code as configuration {}", first.id);
-    if (first.parameters == other.parameters && !without.empty())
-      text += fmt::format(": {} without effect", join(without, ", "));
-    return text;
   }
 
   /// Evaluates a group and stores its results. What is left in the group afterwards are twins of codes that failed:
@@ -234,12 +288,13 @@ private:
     group.clear();
     for (size_t i = 0; i < done.size(); ++i) {
       done[i].record.measurement = std::move(results[i]);
-      const Measurement &m = done[i].record.measurement;
+      Measurement &m = done[i].record.measurement;
       // A trial that was broken off by Ctrl-C says nothing of its configuration.
       if (stopped() && isFailure(m.status))
         continue;
+      refuseImpossible(*done[i].item, m);
       if (!isFailure(m.status))
-        measured.emplace(done[i].code, std::pair(done[i].item, m));
+        measured.emplace(done[i].record.code, std::pair(done[i].item, m));
       TILEC_TRY(keep(std::move(done[i])));
     }
     for (Trial &twin : std::exchange(twins, {}))
@@ -247,13 +302,30 @@ private:
     return {};
   }
 
+  /// A time that no run can have shows that the work was not done, whatever the outputs say: indices that are random
+  /// may ask for none.
+  void refuseImpossible(const Item &item, Measurement &m) {
+    const Work *w = workOfItem(item);
+    if (isFailure(m.status) || result.predicted || !w)
+      return;
+    if (std::string why = impossible(m.median, *w, machine, result.policy == "cold"); !why.empty()) {
+      m.status = TrialStatus::TooFast;
+      m.reason = std::move(why);
+    }
+  }
+
   /// Stores a trial and shows it; the fastest few are kept for the finals.
   Status keep(Trial trial) {
-    TILEC_TRY(cache.insert(trial.record, options.fresh));
-    finish(*trial.item, trial.record, false);
-    if (isFailure(trial.record.measurement.status))
+    TrialRecord &record = trial.record;
+    if (!isFailure(record.measurement.status) && record.measurement.checks == 0)
+      record.verification = notVerified;
+    if (!record.measurement.transient)
+      TILEC_TRY(cache.insert(record, options.fresh));
+    finish(*trial.item, record, false);
+    if (isFailure(record.measurement.status))
       return {};
-    auto same = std::ranges::find_if(finalists, [&](const Finalist &f) { return f.front().code == trial.code; });
+    auto same =
+        std::ranges::find_if(finalists, [&](const Finalist &f) { return f.front().record.code == trial.record.code; });
     if (same != finalists.end()) {
       same->push_back(std::move(trial));
       return {};
@@ -281,18 +353,24 @@ private:
     if (options.progress)
       options.progress->finals(candidates.size());
     std::vector<Measurement> results = evaluator.finals(candidates, finalRounds);
+    auto now = std::chrono::system_clock::now().time_since_epoch();
+    std::string race = fmt::format("{:x}-{}", std::chrono::nanoseconds(now).count(), getpid());
     for (size_t i = 0; i < results.size(); ++i) {
       // What was right and timed once stays so: a final that failed says more of the machine.
       if (isFailure(results[i].status))
         continue;
+      results[i].clocks["finals"] = race;
       for (Trial &t : finalists[i]) {
         std::string reason = std::exchange(t.record.measurement.reason, "");
+        results[i].checks = t.record.measurement.checks;
         t.record.measurement = results[i];
+        refuseImpossible(*t.item, t.record.measurement);
         if (!reason.empty())
           t.record.measurement.reason = std::move(reason);
         TILEC_TRY(cache.insert(t.record, true));
         auto row = std::ranges::find(result.rows, t.item->configuration.id,
                                      [](const TrialRow &r) { return r.configuration.id; });
+        result.failed += isFailure(t.record.measurement.status);
         *row = rowOf(*t.item, t.record, false);
       }
     }
@@ -314,19 +392,6 @@ private:
     return "";
   }
 
-  /// Equal for artifacts that run alike: machine code and everything the launcher reads, without names of hints.
-  static std::string codeIdentity(const Artifact &artifact) {
-    std::string text;
-    for (const std::string &bytes : artifact.binaries)
-      text += sha256(bytes);
-    Json json = tilec::toJson(artifact);
-    for (Json &launch : json["launches"]) {
-      launch.erase("sites");
-      launch.erase("hints");
-    }
-    return sha256(text + json["launches"].dump() + json["requirements"].dump() + json["lets"].dump());
-  }
-
   TrialRow rowOf(const Item &item, const TrialRecord &record, bool reused) {
     TrialRow row;
     row.configuration = item.configuration;
@@ -336,9 +401,14 @@ private:
     row.low = record.measurement.low;
     row.high = record.measurement.high;
     row.sustained = record.measurement.clocks.value("sustained_seconds", 0.0);
-    row.samples = int(record.measurement.samples.size());
+    row.times = record.measurement.samples;
+    row.samples = int(row.times.size());
+    row.finals = finalsOf(record.measurement);
+    row.code = record.code;
     row.footprint = record.footprint;
     row.reused = reused;
+    row.verified = !isFailure(row.status) && record.verification != notVerified;
+    row.transient = record.measurement.transient;
     addFigures(item, row);
     return row;
   }
@@ -354,38 +424,34 @@ private:
       options.progress->trial(added, result.rows.size(), items.size(), best ? &result.rows[*best] : nullptr);
   }
 
-  void addFigures(const Item &item, TrialRow &row) {
-    if (row.median <= 0)
-      return;
+  const Work *workOfItem(const Item &item) {
     if (!work && item.prepared.program)
       if (auto w = workOf(recipe, driver::plan(*item.prepared.source, *item.prepared.program), result.problem))
         work = *w;
-    if (!work)
+    return work ? &*work : nullptr;
+  }
+
+  void addFigures(const Item &item, TrialRow &row) {
+    const Work *w = row.median > 0 ? workOfItem(item) : nullptr;
+    if (!w)
       return;
-    row.bytesPerSecond = work->bytes / row.median;
-    row.flopsPerSecond = work->flops / row.median;
-    row.roofline = work->floor(machine) / row.median;
-    if (row.roofline > 1.1 && !result.predicted && work->bytes > double(machine.l2Bytes) && row.reason.empty())
-      row.reason = "faster than the memory allows: do the inputs leave work to do?";
+    row.bytesPerSecond = w->bytes / row.median;
+    row.flopsPerSecond = w->flops / row.median;
+    row.roofline = w->floor(machine) / row.median;
   }
 
   void conclude() {
-    std::vector<Ranked> ranked;
-    for (const TrialRow &row : result.rows)
-      ranked.push_back({row.configuration.id, row.status, row.median, row.footprint});
-    std::optional<size_t> chosen = chooseWinner(ranked);
-    std::optional<int> winnerId = chosen ? std::optional(result.rows[*chosen].configuration.id) : std::nullopt;
-    std::ranges::sort(result.rows, [](const TrialRow &a, const TrialRow &b) {
-      auto order = [](const TrialRow &r) {
-        return std::tuple(isFailure(r.status), isFailure(r.status) ? 0.0 : r.median, r.configuration.id);
-      };
-      return order(a) < order(b);
-    });
-    for (size_t i = 0; i < result.rows.size(); ++i)
-      if (winnerId == result.rows[i].configuration.id)
-        result.winner = i;
+    nameSharedCode(result.rows);
+    result.winner = rankRows(result.rows);
     for (const std::string &n : result.space.notes)
       note(n);
+    if (std::vector<std::string> idle = hintsWithoutEffect(result.rows, result.space); !idle.empty())
+      note(fmt::format("{} without effect: every value gives the same code", join(idle, ", ")));
+    auto count = [&](auto what) { return std::ranges::count_if(result.rows, what); };
+    if (auto n = count([](const TrialRow &r) { return !isFailure(r.status) && !r.verified; }))
+      note(fmt::format("{} of {} configurations were not verified", n, result.rows.size()));
+    if (auto n = count([](const TrialRow &r) { return r.transient; }))
+      note(fmt::format("{} failed for want of something that the machine may have again; the next run tries them", n));
     if (result.winner)
       result.command =
           fmt::format("tilec build {}{} --tuned --problem {} --arch {} -o {}.cubin", shellQuote(recipe.path),

@@ -13,21 +13,27 @@ struct TrialRow {
   double median = 0, low = 0, high = 0; ///< seconds; 0 where there is no time
   double sustained = 0;                 ///< seconds without pauses between runs, of finalists
   int samples = 0;
+  std::vector<double> times;                     ///< the samples themselves
+  std::string finals;                            ///< see finalsOf()
+  std::string code;                              ///< codeIdentity(); empty where nothing was compiled
   double bytesPerSecond = 0, flopsPerSecond = 0; ///< 0 without figures or time
   double roofline = 0;                           ///< fraction of what the machine can do at most, 0 when unknown
   Footprint footprint;
-  bool reused = false; ///< from the cache
+  bool reused = false;    ///< from the cache
+  bool verified = false;  ///< its results were held against the executor's
+  bool transient = false; ///< a failure of the machine; not stored
 };
 
 struct ProblemResult {
   Values problem;
-  std::string kernel;
+  std::string kernel, recipe; ///< the recipe as the user writes it
   Environment environment;
   std::string policy; ///< cold, or model for predictions
   bool predicted = false;
   std::vector<TrialRow> rows;   ///< by time, failures last
   std::optional<size_t> winner; ///< index in rows; nothing when every configuration failed
   Space space;                  ///< axes, sizes, what conditions removed
+  size_t total = 0;             ///< configurations; rows are fewer after an interrupt
   size_t reused = 0, compiled = 0, evaluated = 0, failed = 0;
   double seconds = 0;  ///< that this problem took
   std::string command; ///< builds the winner
@@ -46,7 +52,7 @@ struct TuneResult {
   /// Whether every problem has a winner.
   bool succeeded() const;
 };
-/// Schema "tilec-tune-1": raw numbers, units in the keys.
+/// Schema "tilec.tune.1": raw numbers, units in the keys.
 Json toJson(const TuneResult &result);
 
 /// Called on the session's thread; the tool draws with it.
@@ -68,6 +74,7 @@ struct SessionOptions {
   const std::atomic<bool> *stop = nullptr; ///< set by Ctrl-C: finish with what there is
   Progress *progress = nullptr;
   size_t limit = 100000; ///< configurations
+  bool accesses = false; ///< SpaceRequest::accesses
 };
 
 /// Tunes one problem. Errors: as enumerateSpace(), Evaluator::begin() and Builder::prepare() of the kernel's own
@@ -81,6 +88,7 @@ struct TuneRequest {
   const Arch *arch = nullptr;      ///< null: the GPU's; without a GPU an error
   std::vector<Values> problems;    ///< empty: the recipe's
   std::vector<Override> overrides; ///< --set and --range, after the recipe's own
+  std::vector<std::string> inputs; ///< `a=arange:0,1`, instead of the recipe's
   std::filesystem::path cache;     ///< empty: Cache::defaultFile()
   int device = 0;
   bool predict = false; ///< do not measure even where a GPU could

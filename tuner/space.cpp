@@ -15,7 +15,12 @@ struct Level {
   std::optional<LaunchExpr> otherwise;
   std::optional<sema::Domain> domain;
   std::vector<LaunchValue> fixed; ///< values given from outside; they take the place of the domain
+  bool open = false;              ///< a hint that may be left to the compiler
+  bool alone = false;             ///< varies only while all others of its kind have the file's own value
 };
+
+/// What is tried for a site's latency where the kernel gives no domain: near steps matter most.
+constexpr int64_t latencies[] = {1, 2, 4, 6};
 
 /// A condition with clause `let`s replaced by what they stand for, and the level after which its names are known (-1:
 /// before the first). Absent: it names what only a launch knows.
@@ -137,6 +142,31 @@ private:
           level.otherwise = LaunchExpr::constant(it->second);
         levels.push_back(std::move(level));
       }
+    if (request.accesses)
+      for (const sema::Site &site : request.sites)
+        for (const HintInfo &hint : allHints())
+          if (hint.allowedOn(site.operation == "load" ? HintPlace::Load : HintPlace::Store) &&
+              !site.domains.contains(std::string(hint.name)))
+            levels.push_back(accessLevel(site, hint));
+  }
+
+  /// An axis for a hint that the kernel gives no domain: the kernel's own value, or the compiler's choice, and others.
+  Level accessLevel(const sema::Site &site, const HintInfo &hint) const {
+    Level level{fmt::format("{}.{}", site.name, hint.name), true, true, std::nullopt, sema::Domain(), {}};
+    auto own = site.hints.find(std::string(hint.name));
+    std::optional<int64_t> value = own != site.hints.end() ? own->second : hint.defaultValue;
+    std::set<int64_t> values;
+    for (int64_t v : legalValues(hint, request.arch))
+      if (hint.kind != HintKind::Range || std::ranges::find(latencies, v) != std::end(latencies))
+        values.insert(v);
+    level.alone = true;
+    level.open = !value;
+    value = value.value_or(compilersChoice);
+    values.insert(*value);
+    level.otherwise = LaunchExpr::constant(*value);
+    for (int64_t v : values)
+      level.domain->values.push_back(LaunchExpr::constant(v));
+    return level;
   }
 
   Status apply(const Override &o) {
@@ -161,6 +191,7 @@ private:
     }
     level->fixed = o.values;
     level->axis = true;
+    level->open = level->alone = false;
     // What a person asks for by name is refused with its reason; a domain of the file is only narrowed.
     for (const LaunchValue &v : o.values)
       if (level->hint)
@@ -213,7 +244,7 @@ private:
     std::vector<LaunchValue> legal;
     std::optional<Error> refused;
     for (const LaunchValue &v : values) {
-      if (auto ok = checkHintValue(level, v))
+      if (auto ok = checkHintValue(level, v); ok || isOpen(level, v))
         legal.push_back(v);
       else
         refused = ok.error();
@@ -232,6 +263,9 @@ private:
       return usageError("hint {} takes integers, not {}", level.name, tilec::toString(v));
     TILEC_TRY(checkHint(*hint, request.arch, hintValue(v)));
     return {};
+  }
+  static bool isOpen(const Level &level, const LaunchValue &v) {
+    return level.open && v == LaunchValue(compilersChoice);
   }
   static int64_t hintValue(const LaunchValue &v) {
     return std::holds_alternative<bool>(v) ? std::get<bool>(v) : std::get<int64_t>(v);
@@ -274,7 +308,7 @@ private:
       TILEC_ASSIGN(LaunchValue own, defaultOf(level, values));
       bind(level, own);
       if (level.axis)
-        space.axes.push_back({level.name, level.hint, std::move(values), own});
+        space.axes.push_back({level.name, level.hint, std::move(values), own, level.open});
     }
     env = std::move(saved);
     return {};
@@ -305,6 +339,16 @@ private:
     if (from == levels.size())
       return 1;
     TILEC_ASSIGN(std::vector<LaunchValue> values, valuesOf(levels[from]));
+    if (levels[from].alone) {
+      TILEC_ASSIGN(uint64_t total, count(from + 1));
+      if (!departed && values.size() > 1) {
+        departed = true;
+        TILEC_ASSIGN(uint64_t below, count(from + 1));
+        departed = false;
+        total += (values.size() - 1) * below;
+      }
+      return total;
+    }
     if (!namedBelow(from)) {
       bind(levels[from], values.front());
       TILEC_ASSIGN(uint64_t below, count(from + 1));
@@ -340,13 +384,19 @@ private:
       if (space.configurations.size() == request.limit)
         return withHelp(usageError("the space of kernel '{}' has more than {} configurations", request.interface->name,
                                    request.limit),
-                        "narrow it with --set NAME=VALUE or --range NAME=VALUE,VALUE");
+                        "narrow it with --set NAME=VALUE,VALUE");
       add(chosen);
       return {};
     }
     const Level &level = levels[index];
     TILEC_ASSIGN(std::vector<LaunchValue> values, valuesOf(level));
+    TILEC_ASSIGN(LaunchValue own, defaultOf(level, values));
+    bool before = departed;
     for (const LaunchValue &value : values) {
+      bool departs = level.alone && value != own;
+      if (departs && before)
+        continue;
+      departed = before || departs;
       bind(level, value);
       choose(level, value);
       TILEC_ASSIGN(const Rule *broken, firstBroken(int(index)));
@@ -357,6 +407,7 @@ private:
       TILEC_ASSIGN(uint64_t removed, count(index + 1));
       cut(broken->source->text, removed);
     }
+    departed = before;
     env.values.erase(level.name);
     return {};
   }
@@ -366,6 +417,8 @@ private:
       return;
     if (!level.hint)
       chosen.parameters[level.name] = value;
+    else if (isOpen(level, value))
+      chosen.hints.erase(level.name);
     else
       chosen.hints[level.name] = hintValue(value);
   }
@@ -404,7 +457,7 @@ private:
     for (const Axis &axis : space.axes)
       if (!axis.hint)
         c.parameters[axis.name] = axis.otherwise;
-      else
+      else if (!axis.open || axis.otherwise != LaunchValue(compilersChoice))
         c.hints[axis.name] = hintValue(axis.otherwise);
     return c;
   }
@@ -429,7 +482,7 @@ private:
       reasons += fmt::format("{}`requires {}` removes {}", reasons.empty() ? "" : "; ", c.condition, c.removed);
     return withHelp(programError("no configuration of kernel '{}' is eligible for {}: {}", request.interface->name,
                                  toString(request.problem), reasons),
-                    "widen an axis with --range NAME=VALUE,VALUE");
+                    "widen an axis with --set NAME=VALUE,VALUE");
   }
 
   const SpaceRequest &request;
@@ -437,6 +490,7 @@ private:
   std::vector<Rule> rules;
   LaunchEnv env;
   Configuration chosen;
+  bool departed = false; ///< an axis that varies alone has another than the file's own value
   Space space;
 };
 
@@ -461,7 +515,7 @@ Json toJson(const Configuration &c) {
 Result<Configuration> configurationFromJson(const Json &json) {
   Configuration c;
   if (!json.is_object() || !json.contains("parameters") || !json.contains("hints") || !json["hints"].is_object())
-    return usageError("this is no configuration: {}", json.dump());
+    return usageError("this is no configuration: {}", toText(json, -1));
   TILEC_ASSIGN(c.parameters, valuesFromJson(json["parameters"]));
   for (const auto &[name, value] : json["hints"].items()) {
     if (!value.is_number_integer())

@@ -23,7 +23,11 @@ struct Axis {
   bool hint = false;
   std::vector<LaunchValue> values; ///< under the defaults of the axes before it
   LaunchValue otherwise;           ///< the file's own value
+  bool open = false;               ///< hints: compilersChoice is among the values
 };
+/// Value of an axis for a hint that is left to the compiler; no hint has it as a legal value. Configurations leave such
+/// a hint out.
+inline constexpr int64_t compilersChoice = 0;
 
 /// How many configurations one condition removed, counted in full products of the axes below the cut.
 struct Cut {
@@ -45,6 +49,9 @@ struct SpaceRequest {
   Values problem;                  ///< complete: see completeProblem()
   std::vector<Override> overrides; ///< a later one of a name replaces an earlier one
   std::vector<sema::Site> sites;   ///< of the default program: their hints with domains are axes
+  /// Every hint of every site is an axis, with a domain or without. Those without vary one at a time, while the others
+  /// have the file's own value: together they would make too many.
+  bool accesses = false;
   size_t limit = 100000;           ///< more configurations are an error
 };
 

@@ -1,4 +1,5 @@
 #include "tuner/trial.h"
+#include "compiler/base/hash.h"
 #include "runtime/stats.h"
 #include <algorithm>
 #include <cmath>
@@ -49,16 +50,47 @@ Footprint footprint(const Artifact &artifact) {
   return f;
 }
 
+std::string codeIdentity(const Json &plan) {
+  Json launches = plan.value("launches", Json::array());
+  for (Json &launch : launches) {
+    launch.erase("sites");
+    launch.erase("hints");
+  }
+  std::string text;
+  for (const Json &binary : plan.value("binaries", Json::array()))
+    text += binary.value("sha256", "") + "\n";
+  for (const Json &part : {launches, plan.value("requirements", Json()), plan.value("lets", Json())})
+    text += toText(part, -1) + "\n";
+  return sha256(text);
+}
+
+std::string finalsOf(const Measurement &m) { return m.clocks.value("finals", ""); }
+
+namespace {
+
+/// Whether a trial can be told from the fastest.
+bool ties(const Ranked &trial, const Ranked &fastest) {
+  if (trial.median <= fastest.median * tieRatio)
+    return true;
+  // Samples of other races were taken at other times: their noise is not shared, and an interval would say too little.
+  if (trial.finals.empty() || trial.finals != fastest.finals)
+    return false;
+  constexpr uint64_t seed = 0x71e5;
+  return runtime::bootstrapRatio(trial.samples, fastest.samples, seed).low <= 1;
+}
+
+} // namespace
+
 std::optional<size_t> chooseWinner(const std::vector<Ranked> &trials) {
   auto usable = [](const Ranked &t) { return !isFailure(t.status) && t.median > 0 && std::isfinite(t.median); };
-  double fastest = INFINITY;
+  const Ranked *fastest = nullptr;
   for (const Ranked &t : trials)
-    if (usable(t))
-      fastest = std::min(fastest, t.median);
+    if (usable(t) && (!fastest || std::tuple(t.median, t.id) < std::tuple(fastest->median, fastest->id)))
+      fastest = &t;
   std::optional<size_t> best;
   auto cost = [&](const Ranked &t) { return std::tuple(t.footprint.registers, t.footprint.shared, t.id); };
   for (size_t i = 0; i < trials.size(); ++i)
-    if (usable(trials[i]) && trials[i].median <= fastest * tieRatio && (!best || cost(trials[i]) < cost(trials[*best])))
+    if (usable(trials[i]) && ties(trials[i], *fastest) && (!best || cost(trials[i]) < cost(trials[*best])))
       best = i;
   return best;
 }

@@ -30,17 +30,24 @@ bool TuneResult::succeeded() const {
 }
 
 Result<TuneResult> tune(const TuneRequest &request) {
-  const Recipe &recipe = request.recipe;
+  Recipe recipe = request.recipe;
   TILEC_ASSIGN(auto builder, openBuilder(recipe.kernelFile, recipe.kernel));
   TILEC_TRY(checkNames(recipe, builder->interface()));
+  for (const std::string &input : request.inputs)
+    TILEC_TRY(giveInput(recipe, builder->interface(), input));
   const std::vector<Values> &problems = request.problems.empty() ? recipe.problems : request.problems;
   if (problems.empty())
     return withHelp(usageError("there is no problem to tune '{}' for", builder->interface().name),
                     "give one with --problem NAME=VALUE,…, or list problems in a recipe");
-  for (const Values &problem : problems)
+  for (const Values &problem : problems) {
     TILEC_TRY(checkProblem(problem, builder->interface()));
-  for (const Override &axis : request.overrides)
-    TILEC_TRY(checkOverride(axis, builder->interface(), request.arch));
+    TILEC_TRY(checkInputs(recipe, builder->interface(), problem));
+  }
+  std::vector<Override> overrides;
+  for (const Override &axis : request.overrides) {
+    TILEC_ASSIGN(overrides.emplace_back(), legalPart(axis, builder->interface(), request.arch));
+    TILEC_TRY(checkOverride(overrides.back(), builder->interface(), request.arch));
+  }
   TILEC_ASSIGN(Place place, choosePlace(request.arch, request.device, request.predict));
   TILEC_ASSIGN(Cache cache, Cache::open(request.cache.empty() ? Cache::defaultFile() : request.cache));
 
@@ -51,8 +58,12 @@ Result<TuneResult> tune(const TuneRequest &request) {
   Machine machine = place.machine();
   auto evaluator = evaluatorFor(place, recipe, *builder, request.evaluator);
   for (const Values &problem : problems) {
+    if (request.session.stop && *request.session.stop) {
+      result.interrupted = true;
+      break;
+    }
     TILEC_ASSIGN(result.problems.emplace_back(), tuneProblem(recipe, *builder, *evaluator, cache, *place.arch, machine,
-                                                             problem, request.overrides, request.session));
+                                                             problem, overrides, request.session));
     if (result.problems.back().interrupted) {
       result.interrupted = true;
       break;
@@ -73,6 +84,7 @@ Json toJson(const TrialRow &row) {
           {"high_seconds", number(row.high)},
           {"sustained_seconds", number(row.sustained)},
           {"samples", row.samples},
+          {"verified", row.verified},
           {"bytes_per_second", number(row.bytesPerSecond)},
           {"flops_per_second", number(row.flopsPerSecond)},
           {"roofline_fraction", number(row.roofline)},
@@ -85,24 +97,29 @@ Json toJson(const ProblemResult &r) {
   Json rows = Json::array(), axes = Json::array(), cuts = Json::array();
   for (const TrialRow &row : r.rows)
     rows.push_back(toJson(row));
+  auto value = [](const Axis &axis, const LaunchValue &v) {
+    return axis.open && v == LaunchValue(compilersChoice) ? Json() : tilec::toJson(v);
+  };
   for (const Axis &axis : r.space.axes) {
     Json values = Json::array();
     for (const LaunchValue &v : axis.values)
-      values.push_back(tilec::toJson(v));
+      values.push_back(value(axis, v));
     axes.push_back({{"name", axis.name},
                     {"hint", axis.hint},
                     {"values", std::move(values)},
-                    {"default", tilec::toJson(axis.otherwise)}});
+                    {"default", value(axis, axis.otherwise)}});
   }
   for (const Cut &cut : r.space.cuts)
     cuts.push_back({{"condition", cut.condition}, {"removed", cut.removed}});
   return {{"kernel", r.kernel},
+          {"recipe", r.recipe},
           {"problem", toJson(r.problem)},
           {"arch", r.environment.arch},
           {"gpu", r.environment.gpu.empty() ? Json() : Json(r.environment.gpu)},
           {"policy", r.policy},
           {"predicted", r.predicted},
           {"space", {{"product", r.space.product}, {"axes", std::move(axes)}, {"cuts", std::move(cuts)}}},
+          {"configurations", r.total},
           {"reused", r.reused},
           {"compiled", r.compiled},
           {"evaluated", r.evaluated},
@@ -119,7 +136,7 @@ Json toJson(const TuneResult &r) {
   Json problems = Json::array();
   for (const ProblemResult &p : r.problems)
     problems.push_back(toJson(p));
-  return {{"schema", "tilec-tune-1"},
+  return {{"schema", "tilec.tune.1"},
           {"cache", r.cacheFile},
           {"cache_notice", r.cacheNotice.empty() ? Json() : Json(r.cacheNotice)},
           {"notes", r.notes},

@@ -75,7 +75,7 @@ private:
       while (!group.empty()) {
         std::vector<Ranked> ranked;
         for (const TrialRecord &t : group)
-          ranked.push_back({t.configuration.id, t.measurement.status, t.measurement.median, t.footprint});
+          ranked.push_back(rankedOf(t));
         std::optional<size_t> first = chooseWinner(ranked);
         if (!first)
           break;

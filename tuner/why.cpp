@@ -67,8 +67,7 @@ Json toJson(const KeyVerdict &v) {
   for (const KeyDifference &d : v.differences)
     differences.push_back(
         {{"part", d.part}, {"meaning", describePart(d.part)}, {"wanted", d.wanted}, {"stored", d.stored}});
-  return {{"schema", "tilec.cache-why.1"},
-          {"kernel", v.kernel},
+  return {{"kernel", v.kernel},
           {"problem", toJson(v.problem)},
           {"configuration", toJson(v.configuration)},
           {"key", v.key},
@@ -99,7 +98,7 @@ Result<KeyVerdict> explainKey(Cache &cache, const Recipe &recipe, Builder &build
   TILEC_ASSIGN(Prepared prepared, builder.prepare(v.configuration, v.problem, *place.arch));
   TILEC_ASSIGN(KernelId kernel, kernelId(builder, *place.arch, v.problem));
   TrialKey key = trialKey({prepared.irHash, problemId(std::move(kernel), v.problem), evaluator->environment(),
-                           v.configuration, evaluator->policy(), evaluator->verification()});
+                           v.configuration, evaluator->policy(), evaluator->verification(v.problem)});
   v.key = key.hash();
   if ((v.nearest = cache.find(key, false))) {
     v.hit = true;

@@ -389,7 +389,7 @@ int workerMain(int in, int out) {
     for (size_t end; (end = pending.find('\n')) != std::string::npos; pending.erase(0, end + 1)) {
       auto request = parseJson(std::string_view(pending).substr(0, end), "request");
       Json reply = request ? worker.answer(*request) : failureMessage(request.error());
-      if (!writeAll(out, reply.dump() + "\n"))
+      if (!writeAll(out, toText(reply, -1) + "\n"))
         return 0;
     }
     char buffer[65536];

@@ -145,14 +145,14 @@ private:
     if (stage == Stage::tile) {
       TILEC_TRY(passed(mlir::succeeded(transforms::simplify(*module)), "simplification"));
       // What this pass refuses is the program's: a tile that no block could hold, elements that no access can move.
-      if (mlir::failed(transforms::assignLayouts(*module)))
+      transforms::expandForThreads(*module, arch);
+      if (mlir::failed(transforms::assignLayouts(*module, {.arch = &arch})))
         return refused(fmt::format("cannot be laid out for {}", arch.name));
       clock.lap("layouts");
       return fromModule(Stage::layout);
     }
     if (stage == Stage::layout) {
-      bool spelt = mlir::succeeded(gpu::splitReductions(*module)) && mlir::succeeded(gpu::lowerConversions(*module));
-      TILEC_TRY(passed(spelt, "lowering to tgpu"));
+      TILEC_TRY(passed(mlir::succeeded(gpu::spellOut(*module, arch)), "lowering to tgpu"));
       if (mlir::failed(gpu::allocateSharedMemory(*module, {.limit = arch.sharedPerBlock})))
         return refused(fmt::format("does not fit the shared memory of {}", arch.name));
       bool ordered = mlir::succeeded(gpu::insertBarriers(*module)) && mlir::succeeded(mlir::verify(*module));
@@ -161,7 +161,7 @@ private:
       return fromModule(Stage::tgpu);
     }
     if (stage == Stage::tgpu) {
-      auto kernels = lower::lowerToLLVM(*module);
+      auto kernels = lower::lowerToLLVM(*module, arch);
       TILEC_TRY(passed(mlir::succeeded(kernels), "lowering to LLVM"));
       describeLaunches(*kernels);
       clock.lap("lower");
@@ -281,6 +281,8 @@ Result<Compilation> isolated(const std::function<Result<Compilation>()> &work, d
     Error e{ErrorKind::Internal,
             fmt::format("code generation of {} {}", what, fatal ? "met a fatal error of LLVM" : f.text()),
             fmt::format("reproduce with: {}", command), f.output};
+    if (f.isTransient())
+      e.message += transientMark;
     return std::unexpected(std::move(e));
   }
   Result<Compilation> result = unpack(*answer);

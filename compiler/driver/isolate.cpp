@@ -28,6 +28,8 @@ std::string ChildFailure::text() const {
   return "failed";
 }
 
+bool ChildFailure::isTransient() const { return kind == Kind::System || (kind == Kind::Signal && code == SIGKILL); }
+
 namespace {
 
 /// Between the making of a child's pipes and the closing of its ends here, no other child may be forked: it would keep

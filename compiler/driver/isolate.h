@@ -15,7 +15,13 @@ struct ChildFailure {
   /// "was killed by signal 11 (Segmentation fault)", "ended with status 1 before it had finished", "did not finish in
   /// 120 s", "could not be started: …".
   std::string text() const;
+  /// The machine's doing and not the work's: no process or pipe could be made, or somebody killed the child (as the
+  /// kernel does when memory runs out).
+  bool isTransient() const;
 };
+/// Ends the message of an Error that comes from a transient failure: the same call may succeed later.
+inline constexpr std::string_view transientMark = "; that is the machine's state and may pass";
+inline bool isTransient(const Error &error) { return error.message.ends_with(transientMark); }
 
 /// Runs `work` in a child and returns the bytes it gives. The child dies with its parent, has no standard input or
 /// output, and its standard error is captured. `timeoutSeconds` <= 0: no limit. Several threads may call it at once.

@@ -142,6 +142,72 @@ hints sm_90 (occupancy = 4 in {4, 8, 16}, num_cta_in_cga = 1 in {1, 2})
   EXPECT_EQ(enumerateSpace(k.request("N=10", "sm_90"))->configurations.size(), 6u);
 }
 
+TEST(Space, AccessesBecomeAxesAndNumberZeroStaysTheFilesOwn) {
+  Kernel k(R"(
+kernel k<TN: int = 32 in {32, 64}>(a: in f32[N], c: out f32[N])
+grid (1)
+{
+    c.tiled(TN).store(0, a.tiled(TN).load(0))
+}
+)");
+  auto request = k.request("N=10");
+  request.accesses = true;
+  sema::Site load, store;
+  load.name = "a.load";
+  load.operation = "load";
+  load.hints = {{"latency", 5}};
+  store.name = "c.store";
+  store.operation = "store";
+  store.domains = {{"allow_tma", {0}}};
+  request.sites = {load, store};
+  auto space = enumerateSpace(request);
+  ASSERT_TRUE(space.has_value()) << space.error().message;
+  std::map<std::string, std::vector<LaunchValue>> axes;
+  for (const Axis &axis : space->axes)
+    axes[axis.name] = axis.values;
+  using V = std::vector<LaunchValue>;
+  auto of = [](std::vector<int64_t> values) { return V(values.begin(), values.end()); };
+  EXPECT_EQ(axes["a.load.latency"], of({1, 2, 4, 5, 6})) << "the file's own value is one";
+  EXPECT_EQ(axes["a.load.allow_tma"], of({0, 1}));
+  EXPECT_EQ(axes["c.store.latency"], of({compilersChoice, 1, 2, 4, 6}));
+  EXPECT_EQ(axes["c.store.allow_tma"], of({0})) << "a domain of the file stays";
+  EXPECT_EQ(space->configurations.size(), 2u * (1 + 4 + 1 + 4)) << "one at a time";
+  EXPECT_EQ(space->product, space->configurations.size());
+  EXPECT_EQ(toString(space->configurations[0]), "TN=32 a.load.allow_tma=1 a.load.latency=5 c.store.allow_tma=0");
+  // What is named from outside replaces the axis.
+  request.overrides = {*parseOverride("c.store.latency=2,3"), *parseOverride("TN=32")};
+  space = enumerateSpace(request);
+  ASSERT_TRUE(space.has_value()) << space.error().message;
+  EXPECT_EQ(space->configurations.size(), 2u * (1 + 4 + 1)) << "what was asked for goes with all";
+  request.overrides = {*parseOverride("c.store.latency=0")};
+  EXPECT_FALSE(enumerateSpace(request).has_value()) << "the compiler's choice is no value";
+  request.overrides = {};
+  request.accesses = false;
+  EXPECT_EQ(enumerateSpace(request)->configurations.size(), 2u);
+}
+
+TEST(Space, RangesAreRead) {
+  auto values = [](const char *text) {
+    auto o = parseRange(text);
+    EXPECT_TRUE(o.has_value()) << (o ? "" : o.error().message);
+    std::vector<int64_t> numbers;
+    for (const LaunchValue &v : o ? o->values : std::vector<LaunchValue>())
+      numbers.push_back(std::get<int64_t>(v));
+    return numbers;
+  };
+  EXPECT_EQ(values("TN=2..=5"), (std::vector<int64_t>{2, 3, 4, 5}));
+  EXPECT_EQ(values("TN=2**5..=33"), (std::vector<int64_t>{32, 33}));
+  EXPECT_EQ(values("TN=pow2(24, 256)"), (std::vector<int64_t>{32, 64, 128, 256}));
+  for (const char *wrong : {"TN=1,2", "TN=4", "=1..=2", "TN", "TN=5..=4", "TN=pow2(5, 7)", "TN=1..=f32",
+                            "TN=1..=100000", "TN=..=", "TN=pow2(1)"})
+    EXPECT_FALSE(parseRange(wrong).has_value()) << wrong;
+  sema::KernelInterface none;
+  auto warps = legalPart(*parseRange("num_worker_warps=1..=9"), none, findArch("sm_90"));
+  ASSERT_TRUE(warps.has_value());
+  EXPECT_EQ(warps->values.size(), 4u) << "powers of two alone are legal";
+  EXPECT_FALSE(legalPart(*parseRange("num_worker_warps=9..=15"), none, findArch("sm_90")).has_value());
+}
+
 TEST(Space, ConfigurationsGoThroughJson) {
   Configuration c;
   c.parameters = *parseValues("TM=128,FAST=true,EPS=0.5");

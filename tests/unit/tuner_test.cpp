@@ -1,12 +1,9 @@
 // LINK: tuner
 // Sessions with a compiler and an evaluator that misbehave on command.
-#include "compiler/base/hash.h"
-#include "compiler/target/target.h"
+#include "fake_tuner.h"
 #include "tuner/identity.h"
 #include "tuner/process.h"
 #include "tuner/protocol.h"
-#include "tuner/session.h"
-#include <atomic>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -17,98 +14,6 @@ using testing::HasSubstr;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// A kernel with one axis TN and the hint occupancy; code is text that says which configuration it is of.
-class FakeBuilder final : public Builder {
-public:
-  sema::KernelInterface kernel;
-  std::set<int64_t> refusesToCheck, crashes; ///< values of TN
-  bool hintMatters = true;
-  std::atomic<int> compiles = 0;
-  std::string version = "tool 1";
-
-  explicit FakeBuilder(std::vector<int64_t> values = {1, 2, 4, 8}) {
-    kernel.name = "k";
-    kernel.symbols = {"N"};
-    sema::ParamDecl tn;
-    tn.name = "TN";
-    tn.otherwise = LaunchExpr::constant(values.front());
-    tn.domain.emplace();
-    for (int64_t v : values)
-      tn.domain->values.push_back(LaunchExpr::constant(v));
-    kernel.params.push_back(std::move(tn));
-  }
-  const sema::KernelInterface &interface() const override { return kernel; }
-  std::string file() const override { return "k.tile"; }
-  std::string tool() const override { return version; }
-  Result<std::string> assembler() const override { return "fake 1.0"; }
-
-  static int64_t tn(const Configuration &c) {
-    auto it = c.parameters.find("TN");
-    return it == c.parameters.end() ? 1 : std::get<int64_t>(it->second);
-  }
-  Result<Prepared> prepare(const Configuration &c, const Values &, const Arch &) override {
-    if (refusesToCheck.contains(tn(c)))
-      return programError("k.tile:1:1: TN is wrong");
-    return Prepared{nullptr, nullptr, fmt::format("{} {}", tn(c), hintMatters ? toString(c) : "")};
-  }
-  Result<Artifact> compile(const Prepared &p) override {
-    ++compiles;
-    int64_t tn = std::stoll(p.irHash);
-    if (crashes.contains(tn))
-      return internalError("the compiler was killed by signal 11");
-    Artifact a;
-    a.binaries = {"code " + p.irHash};
-    LaunchSpec launch;
-    launch.resources.registers = 32;
-    launch.dynamicSharedBytes = tn == 512 ? 1 << 20 : 0;
-    a.launches.push_back(launch);
-    return a;
-  }
-};
-
-class FakeEvaluator final : public Evaluator {
-public:
-  std::map<int64_t, double> times; ///< seconds by TN
-  std::map<int64_t, TrialStatus> failures;
-  bool real = true;
-  int begins = 0, evaluations = 0;
-  std::string gpu = "Fake GPU";
-  std::atomic<bool> *stopAfterFirst = nullptr;
-
-  std::string policy() const override { return real ? "cold" : "model"; }
-  std::string verification() const override { return "full"; }
-  bool measures() const override { return real; }
-  Environment environment() const override {
-    Environment e;
-    e.gpu = gpu;
-    e.arch = "sm_90a";
-    e.capability = "9.0";
-    e.sms = 132;
-    e.driver = "580.1";
-    e.assembler = "fake 1.0";
-    e.tool = "tool 1";
-    return e;
-  }
-  Status begin(const Values &, const Configuration &, std::span<const Pending>) override {
-    ++begins;
-    return {};
-  }
-  Measurement evaluate(const Candidate &c) override {
-    ++evaluations;
-    if (stopAfterFirst)
-      *stopAfterFirst = true;
-    int64_t tn = FakeBuilder::tn(c.configuration);
-    if (auto it = failures.find(tn); it != failures.end())
-      return Measurement::failed(it->second, "as told");
-    Measurement m;
-    m.status = real ? TrialStatus::Ok : TrialStatus::Predicted;
-    double t = times.contains(tn) ? times[tn] : double(tn) * 1e-3;
-    m.samples = {t, t, t};
-    summarise(m);
-    return m;
-  }
-};
 
 class SessionTest : public testing::Test {
 protected:
@@ -246,7 +151,7 @@ TEST_F(SessionTest, EqualCodeIsTimedOnce) {
   for (const TrialRow &row : r.rows)
     shared += row.reason.find("same code") != std::string::npos;
   EXPECT_EQ(shared, 4u);
-  EXPECT_THAT(r.rows[1].reason, HasSubstr("occupancy without effect"));
+  EXPECT_EQ(r.rows[1].reason, "same code as configuration 0: occupancy without effect");
 }
 
 TEST_F(SessionTest, InterruptKeepsWhatIsMeasured) {
@@ -272,6 +177,125 @@ TEST(Winner, FewerResourcesBreakTies) {
                                 {4, TrialStatus::Wrong, 0.001, {1, 0}}};
   EXPECT_EQ(chooseWinner(trials), 2u);
   EXPECT_FALSE(chooseWinner({}).has_value());
+}
+
+TEST(Winner, AnIntervalWithOneIsATieAmongThoseOfOneRace) {
+  // Noise of 3 % around medians 0.8 % apart: nobody can tell them apart.
+  auto noisy = [](double middle) {
+    std::vector<double> samples;
+    for (int i = 0; i < 31; ++i)
+      samples.push_back(middle * (1 + 0.03 * ((i * 7) % 31 - 15) / 15.0));
+    return samples;
+  };
+  std::vector<Ranked> trials = {{0, TrialStatus::Ok, 1.000, {4096, 0}, noisy(1.000), "race"},
+                                {1, TrialStatus::Ok, 1.008, {2048, 0}, noisy(1.008), "race"}};
+  EXPECT_EQ(chooseWinner(trials), 1u) << "fewer registers";
+  EXPECT_EQ(chooseWinner(trials), 1u) << "the same again";
+  trials[1].finals = "another race";
+  EXPECT_EQ(chooseWinner(trials), 0u) << "samples of different times say nothing of each other";
+  trials[1].finals = "race";
+  trials[1].footprint = trials[0].footprint;
+  EXPECT_EQ(chooseWinner(trials), 0u) << "then the smaller number";
+  // The same distance with little noise is a difference.
+  auto quiet = [](double middle) {
+    std::vector<double> samples;
+    for (int i = 0; i < 31; ++i)
+      samples.push_back(middle * (1 + 0.0005 * (i % 5 - 2)));
+    return samples;
+  };
+  trials = {{0, TrialStatus::Ok, 1.000, {4096, 0}, quiet(1.000), "race"},
+            {1, TrialStatus::Ok, 1.008, {2048, 0}, quiet(1.008), "race"}};
+  EXPECT_EQ(chooseWinner(trials), 0u);
+}
+
+TEST_F(SessionTest, FinalsDecideAndTheSecondRunDecidesAlike) {
+  auto around = [](double middle, double noise) {
+    std::vector<double> samples;
+    for (int i = 0; i < 31; ++i)
+      samples.push_back(middle * (1 + noise * ((i * 7) % 31 - 15) / 15.0));
+    return samples;
+  };
+  evaluator.times = {{1, 4e-3}, {2, 1.000e-3}, {4, 1.009e-3}, {8, 1.03e-3}};
+  evaluator.finalSamples = {
+      {1, around(4e-3, 0.02)}, {2, around(1.009e-3, 0.02)}, {4, around(1.001e-3, 0.02)}, {8, around(1.1e-3, 0.02)}};
+  ProblemResult first = run();
+  EXPECT_EQ(winner(first), "TN=2") << "cannot be told from TN=4, which was faster, and has the smaller number";
+  evaluator.finalSamples = {{1, {1e-9}}};
+  EXPECT_EQ(winner(run()), "TN=2");
+  EXPECT_EQ(evaluator.evaluations, 4);
+}
+
+TEST_F(SessionTest, WhatTheMachineIsShortOfIsTriedAgainAndNeverKept) {
+  builder.starved = {{2, 2}, {4, 1000}};
+  ProblemResult r = run();
+  ASSERT_EQ(r.rows.size(), 4u);
+  EXPECT_EQ(r.failed, 1u) << "two refusals are waited out";
+  EXPECT_EQ(r.rows.back().status, TrialStatus::CompileFailed);
+  EXPECT_TRUE(r.rows.back().transient);
+  EXPECT_THAT(r.notes, testing::Contains(HasSubstr("1 failed for want of something")));
+  builder.starved.clear();
+  int evaluations = evaluator.evaluations;
+  r = run();
+  EXPECT_EQ(r.failed, 0u);
+  EXPECT_EQ(r.reused, 3u);
+  EXPECT_EQ(evaluator.evaluations, evaluations + 1);
+}
+
+TEST_F(SessionTest, WhatWasNotVerifiedIsSaid) {
+  evaluator.verifies = false;
+  for (int i = 0; i < 2; ++i) { // the second time from the cache
+    ProblemResult r = run();
+    EXPECT_THAT(r.notes, testing::Contains("4 of 4 configurations were not verified"));
+    EXPECT_FALSE(r.rows[0].verified);
+  }
+  evaluator.verifies = true;
+  options.fresh = true;
+  ProblemResult r = run();
+  EXPECT_TRUE(r.rows[0].verified);
+  EXPECT_TRUE(r.notes.empty());
+}
+
+TEST_F(SessionTest, EqualCodeIsKnownFromTheCache) {
+  builder.hintMatters = false;
+  run({*parseOverride("occupancy=1")});
+  int evaluations = evaluator.evaluations;
+  ProblemResult r = run({*parseOverride("occupancy=1,2")});
+  EXPECT_EQ(evaluator.evaluations, evaluations) << "the new values give code that was timed";
+  for (const TrialRow &row : r.rows)
+    if (row.configuration.hints.at("occupancy") == 2)
+      EXPECT_EQ(row.reason,
+                fmt::format("same code as configuration {}: occupancy without effect", row.configuration.id - 1));
+  EXPECT_THAT(r.notes, testing::Contains("occupancy without effect: every value gives the same code"));
+  // Numbers are those of the space at hand.
+  r = run({*parseOverride("occupancy=2,1")});
+  for (const TrialRow &row : r.rows)
+    if (row.configuration.hints.at("occupancy") == 1)
+      EXPECT_EQ(row.reason,
+                fmt::format("same code as configuration {}: occupancy without effect", row.configuration.id - 1));
+}
+
+TEST_F(SessionTest, ARefusedConfigurationIsARecordToo) {
+  builder.refusesToCheck = {8};
+  run();
+  ASSERT_EQ(cache.list().size(), 1u);
+  EXPECT_EQ(cache.list()[0].trials, 4);
+  EXPECT_EQ(cache.list()[0].failed, 1);
+}
+
+TEST(Roofline, ATimeBelowWhatIsMovedIsImpossible) {
+  Machine machine{"M", findArch("sm_90"), 100, 50'000'000, 1e12, 1e13};
+  Work work{.bytes = 1e9, .flops = 0, .written = 5e8, .stored = 5e8, .given = true};
+  // 1 GB at 1 TB/s, of which L2 may keep 50 MB of what is written.
+  EXPECT_DOUBLE_EQ(work.least(machine, true), 0.95e-3);
+  EXPECT_EQ(impossible(0.9e-3, work, machine, true), "");
+  EXPECT_THAT(impossible(0.5e-3, work, machine, true), testing::AllOf(HasSubstr("needs 950 µs"), HasSubstr("figures")));
+  work.stored = work.written = 1e6;
+  EXPECT_DOUBLE_EQ(work.least(machine, true), 0.999e-3) << "reads are cold";
+  EXPECT_DOUBLE_EQ(work.least(machine, false), 0.95e-3) << "hot ones may be in L2";
+  work = {.bytes = 1e9, .flops = 0, .written = 1e8, .stored = 1e8, .given = false};
+  EXPECT_DOUBLE_EQ(work.least(machine, true), 0.05e-3) << "without figures outputs alone are known to be moved";
+  work = {.bytes = 1e3, .flops = 1e13 * 128, .written = 0, .stored = 0, .given = true};
+  EXPECT_DOUBLE_EQ(work.least(machine, true), 1.0);
 }
 
 TEST(Key, NamesEveryPart) {
