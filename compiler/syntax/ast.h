@@ -2,7 +2,8 @@
 // The syntax tree of one .tile file, as written: nothing is resolved, folded or reordered here. Nodes are plain structs
 // owned from above; a consumer switches on `kind` and casts with `as<T>` or `dynAs<T>`. Every node has the span it was
 // read from; a parenthesised expression's span includes its parentheses. The height of every tree is at most
-// `maxNesting`, so recursive walks are safe.
+// `maxNesting`, where all operators of a chain such as `a + b - c` are one level: a recursive walk is safe when it goes
+// along a chain by `leftSpine`. One that descends into it meets at most `maxDepth` nodes.
 #include "compiler/base/dtype.h"
 #include "compiler/base/source.h"
 #include <cassert>
@@ -14,8 +15,10 @@
 
 namespace tilec::syntax {
 
-/// Limit of nesting in source and of the height of the tree, operator chains included.
+/// Limit of nesting in source and of the height of the tree.
 constexpr uint32_t maxNesting = 256;
+/// Limit of the depth of the tree with every operator of a chain counted, and so of the length of a chain.
+constexpr uint32_t maxDepth = 4096;
 
 /// A name where it is declared or used. Empty only after a syntax error.
 struct Ident {
@@ -47,7 +50,8 @@ enum class ExprKind : uint8_t {
 struct Expr {
   const ExprKind kind;
   bool parenthesized = false; ///< written in parentheses of its own
-  uint32_t height = 1;        ///< of the tree below, this node included
+  uint32_t height = 1;        ///< of the tree below, this node included; a chain of operators is one level
+  uint32_t depth = 1;         ///< the same with every operator a level
   Span span;
 
   explicit Expr(ExprKind k) : kind(k) {}
@@ -173,6 +177,8 @@ enum class BinaryOp : uint8_t {
 /// The operator as written.
 std::string_view spelling(UnaryOp op);
 std::string_view spelling(BinaryOp op);
+/// A higher one binds tighter.
+int precedence(BinaryOp op);
 
 struct UnaryExpr : ExprOf<ExprKind::Unary> {
   UnaryOp op{};
@@ -184,7 +190,13 @@ struct BinaryExpr : ExprOf<ExprKind::Binary> {
   BinaryOp op{};
   Span opSpan;
   ExprPtr lhs, rhs;
+
+  /// Whether this operator goes on with the chain that its left operand ends: `a + b` in `a + b - c`.
+  bool continues() const;
 };
+/// The operators of the chain that ends here, the first one of the source first: the chain's operands are the left one
+/// of the first operator and the right one of each.
+std::vector<const BinaryExpr *> leftSpine(const BinaryExpr &last);
 
 /// `NAME<…>(…)`, or with a receiver `x.NAME<…>(…)`.
 struct CallExpr : ExprOf<ExprKind::Call> {
@@ -253,7 +265,7 @@ enum class StmtKind : uint8_t { Error, Bind, Assign, Return, Break, Continue, Fn
 
 struct Stmt {
   const StmtKind kind;
-  uint32_t height = 1; ///< as an expression's
+  uint32_t height = 1, depth = 1; ///< as an expression's
   Span span;
 
   explicit Stmt(StmtKind k) : kind(k) {}
@@ -272,7 +284,7 @@ template <StmtKind K> struct StmtOf : Stmt {
 struct Block {
   Span span; ///< braces included
   std::vector<StmtPtr> stmts;
-  uint32_t height = 1;
+  uint32_t height = 1, depth = 1;
 };
 using BlockPtr = std::unique_ptr<Block>;
 
@@ -389,9 +401,12 @@ struct Clause {
   std::vector<Setting> settings; ///< Options, Hints, Tune
 };
 
+struct File;
+
 struct ImportDecl : DeclOf<DeclKind::Import> {
   std::string path;
   Span pathSpan;
+  std::shared_ptr<File> file; ///< what it brings in, once that is read: see imports.h
 };
 
 struct ConstDecl : DeclOf<DeclKind::Const> {

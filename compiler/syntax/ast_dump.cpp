@@ -43,6 +43,8 @@ struct Node {
 };
 
 constexpr size_t lineWidth = 100;
+/// Operators of a chain that are shown one inside the other.
+constexpr size_t longestNested = 8;
 
 /// The node in one line; empty where it is wider than the room.
 std::string flat(const Node &node, size_t room) {
@@ -118,6 +120,8 @@ private:
     }
     case ExprKind::Binary: {
       const auto &binary = as<BinaryExpr>(*e);
+      if (std::vector<const BinaryExpr *> spine = leftSpine(binary); spine.size() > longestNested)
+        return chain(spine);
       return Node(std::string(spelling(binary.op))).add(expr(binary.lhs.get())).add(expr(binary.rhs.get()));
     }
     case ExprKind::Call:
@@ -157,6 +161,13 @@ private:
     }
     }
     return Node("<error>");
+  }
+
+  /// A long chain is one node: its first operand, and each operator with the operand behind it.
+  Node chain(const std::vector<const BinaryExpr *> &spine) {
+    return Node("chain").add(expr(spine.front()->lhs.get())).addAll(spine, [&](const BinaryExpr *link) {
+      return Node(std::string(spelling(link->op))).add(expr(link->rhs.get()));
+    });
   }
 
   /// A node that keeps its parentheses when it has no children.

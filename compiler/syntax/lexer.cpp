@@ -162,7 +162,8 @@ private:
       doc += '\n';
     else
       doc.clear();
-    doc += body;
+    // White space that ends a line says nothing.
+    doc += body.substr(0, body.find_last_not_of(" \t") + 1);
     docLine = line;
   }
 

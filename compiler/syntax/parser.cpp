@@ -192,6 +192,17 @@ void Parser::tooDeep() {
   if (!fatal)
     fail(Diag::TooDeep, here(), fmt::format("the program nests more than {} levels deep here", maxNesting),
          "bind parts of it with `let`");
+  giveUp();
+}
+
+void Parser::tooLong() {
+  if (!fatal)
+    fail(Diag::TooDeep, here(), fmt::format("more than {} operators follow each other in one expression", maxDepth),
+         "bind parts of it with `let`");
+  giveUp();
+}
+
+void Parser::giveUp() {
   fatal = panicking = true;
   pos = list.tokens.size() - 1;
 }

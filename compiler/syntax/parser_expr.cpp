@@ -16,8 +16,7 @@ constexpr BinaryRow binaryRows[] = {
 #include "compiler/syntax/tokens.def"
 };
 
-constexpr int precedenceOf(BinaryOp op) { return binaryRows[size_t(op)].precedence; }
-constexpr int comparison = precedenceOf(BinaryOp::Lt);
+const int comparison = precedence(BinaryOp::Lt);
 
 const BinaryRow *binaryRow(TokenKind kind) {
   for (const BinaryRow &row : binaryRows)
@@ -75,7 +74,7 @@ bool Parser::beginsExpr() const {
 }
 
 ExprPtr Parser::parseSum() {
-  ExprPtr sum = parseBinary(precedenceOf(BinaryOp::Add));
+  ExprPtr sum = parseBinary(precedence(BinaryOp::Add));
   // Domains, defaults and compile-time arguments take sums only, so that `>` and `in` end them.
   const BinaryRow *row = lineEnds() ? nullptr : binaryRow(tok().kind);
   if (row && row->op != BinaryOp::Gt)
@@ -105,7 +104,8 @@ ExprPtr Parser::parseBinary(int minPrecedence) {
     node->opSpan = op.span;
     node->rhs = parseBinary(row->precedence + 1);
     node->lhs = std::move(lhs);
-    grow(*node, node->lhs);
+    // A chain is one level, however long: its operands stand beside each other.
+    grow(*node, node->lhs->height + !node->continues(), node->lhs->depth + 1);
     grow(*node, node->rhs);
     lhs = finish(std::move(node), begin);
   }

@@ -52,6 +52,9 @@ private:
   bool expectClose(TokenKind close, Span open);
   void missingBrace(Span open);
   void tooDeep();
+  /// The same of a chain of operators.
+  void tooLong();
+  void giveUp();
 
   // -- recovery (parser.cpp); each ends the panic unless the fault is fatal
   /// Goes on at the end of the statement that began at token `start`.
@@ -118,10 +121,21 @@ private:
     expectClose(close, open);
   }
 
-  /// Raises a node's height above a child's.
-  template <typename N, typename C> void grow(N &node, const std::unique_ptr<C> &child) {
-    if (child && (node.height = std::max(node.height, child->height + 1)) > maxNesting)
+  /// Raises a node's height and depth above a child's.
+  template <typename N, typename C> void grow(N &node, const C &child) {
+    grow(node, child.height + 1, child.depth + 1);
+  }
+  template <typename N> void grow(N &node, uint32_t height, uint32_t depthBelow) {
+    node.height = std::max(node.height, height);
+    node.depth = std::max(node.depth, depthBelow);
+    if (node.height > maxNesting)
       tooDeep();
+    else if (node.depth > maxDepth)
+      tooLong();
+  }
+  template <typename N, typename C> void grow(N &node, const std::unique_ptr<C> &child) {
+    if (child)
+      grow(node, *child);
   }
   template <typename N> void grow(N &node, const std::optional<Domain> &domain) {
     if (domain)

@@ -160,7 +160,7 @@ ExprPtr Parser::parseIf() {
       stmt->expr = parseIf();
       stmt->span = node->elseBlock->span = stmt->expr->span;
       grow(*stmt, stmt->expr);
-      node->elseBlock->height = stmt->height + 1;
+      grow(*node->elseBlock, *stmt);
       node->elseBlock->stmts.push_back(std::move(stmt));
     } else {
       node->elseBlock = parseBody();

@@ -62,8 +62,7 @@ void Parser::parseStmts(Block &block, uint32_t column) {
       expectStatementEnd(stmt.get());
     if (panicking)
       recoverStatement(start);
-    if ((block.height = std::max(block.height, stmt->height + 1)) > maxNesting)
-      tooDeep();
+    grow(block, *stmt);
     block.stmts.push_back(std::move(stmt));
   }
 }

@@ -49,6 +49,14 @@ std::string_view spelling(BinaryOp op) {
   return spellings[size_t(op)];
 }
 
+int precedence(BinaryOp op) {
+  static constexpr int precedences[] = {
+#define BINARY(op, token, spelling, precedence) precedence,
+#include "compiler/syntax/tokens.def"
+  };
+  return precedences[size_t(op)];
+}
+
 namespace {
 
 bool beginsOperand(TokenKind kind) {
