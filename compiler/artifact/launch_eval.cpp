@@ -332,9 +332,9 @@ LaunchExpr substitute(const LaunchExpr &e, const LaunchEnv &env) {
   default:
     break;
   }
-  LaunchExpr result = e;
-  for (LaunchExpr &arg : result.args)
-    arg = substitute(arg, env);
+  LaunchExpr result{e.op, e.literal, e.symbol, {}};
+  for (const LaunchExpr &arg : e.args)
+    result.args.push_back(substitute(arg, env));
   // Lazy operators fold on what decides them, whether or not the rest is known.
   auto decided = [&](size_t i) -> const bool * {
     return result.args[i].isLiteral() ? std::get_if<bool>(&result.args[i].literal) : nullptr;

@@ -188,10 +188,20 @@ Value Checker::unaryExpr(const UnaryExpr &e) {
   return v.isConstScalar() ? *foldNot(v) : unary(sema::UnaryOp::Not, v, e.span, {});
 }
 
+/// A chain of operators, from its first operand on: descending to it would take a call for each.
 Value Checker::binaryExpr(const BinaryExpr &e) {
+  std::vector<const BinaryExpr *> links = syntax::leftSpine(e);
+  Value value = expr(*links.front()->lhs);
+  for (const BinaryExpr *link : links)
+    value = binaryLink(*link, value);
+  return value;
+}
+
+/// One operator whose left operand is known.
+Value Checker::binaryLink(const BinaryExpr &e, const Value &a) {
   if (e.op == syntax::BinaryOp::And || e.op == syntax::BinaryOp::Or)
-    return logicExpr(e);
-  Value a = expr(*e.lhs), b = expr(*e.rhs);
+    return logicExpr(e, a);
+  Value b = expr(*e.rhs);
   if (a.isError() || b.isError())
     return Value::error();
   if (e.op == syntax::BinaryOp::MatMul)
@@ -221,7 +231,7 @@ static bool harmless(const sema::Block &block) {
 }
 
 /// `&&` and `||`. What the left side decides while compiling leaves the right side unchecked.
-Value Checker::logicExpr(const BinaryExpr &e) {
+Value Checker::logicExpr(const BinaryExpr &e, const Value &a) {
   bool isAnd = e.op == syntax::BinaryOp::And;
   auto boolean = [&](const Value &v, Span span) {
     if (!usable(v, span))
@@ -232,7 +242,6 @@ Value Checker::logicExpr(const BinaryExpr &e) {
            v.isTileLike() ? "compare it, as in 'x != 0'" : "");
     return false;
   };
-  Value a = expr(*e.lhs);
   if (!boolean(a, e.lhs->span))
     return Value::error();
   if (a.isConstScalar()) {

@@ -217,12 +217,28 @@ static std::optional<LaunchOp> launchOp(syntax::BinaryOp op) {
   return std::nullopt;
 }
 
-/// Arithmetic of constants is done at once, so that its faults are reported where they stand.
+/// A chain of operators, from its first operand on: descending to it would take a call for each.
 LaunchTerm LaunchLowering::binary(const syntax::BinaryExpr &e) {
+  std::vector<const syntax::BinaryExpr *> links = syntax::leftSpine(e);
+  // A launch plan holds it as a tree, which readers of plans descend.
+  constexpr size_t longest = 200;
+  if (links.size() > longest) {
+    report(Diag::TooDeep, e.span, fmt::format("a launch computes at most {} operators in a row", longest));
+    return failed();
+  }
+  LaunchTerm term = lower(*links.front()->lhs);
+  for (const syntax::BinaryExpr *link : links)
+    term = binaryLink(*link, std::move(term));
+  return term;
+}
+
+/// One operator whose left operand is known. Arithmetic of constants is done at once, so that its faults are reported
+/// where they stand.
+LaunchTerm LaunchLowering::binaryLink(const syntax::BinaryExpr &e, LaunchTerm a) {
   auto op = launchOp(e.op);
   if (!op)
     return refuse(e.opSpan, "a matrix product");
-  LaunchTerm a = lower(*e.lhs), b = lower(*e.rhs);
+  LaunchTerm b = lower(*e.rhs);
   if (a.failed || b.failed)
     return failed();
   using K = LaunchKind;

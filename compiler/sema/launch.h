@@ -44,6 +44,7 @@ private:
   LaunchTerm failed();
   LaunchTerm name(const syntax::NameExpr &e);
   LaunchTerm binary(const syntax::BinaryExpr &e);
+  LaunchTerm binaryLink(const syntax::BinaryExpr &e, LaunchTerm a);
   LaunchTerm unary(const syntax::UnaryExpr &e);
   LaunchTerm call(const syntax::CallExpr &e);
   LaunchTerm byArch(const syntax::CallExpr &e);

@@ -46,8 +46,7 @@ void Walker::walk(const Expr *expr) const {
   case ExprKind::Unary:
     return walk(as<UnaryExpr>(*expr).operand.get());
   case ExprKind::Binary:
-    walk(as<BinaryExpr>(*expr).lhs.get());
-    return walk(as<BinaryExpr>(*expr).rhs.get());
+    return walkChain(as<BinaryExpr>(*expr));
   case ExprKind::Call: {
     auto &call = as<CallExpr>(*expr);
     walk(call.receiver.get());
@@ -91,6 +90,19 @@ void Walker::walk(const Expr *expr) const {
   default:
     return;
   }
+}
+
+// Along the chain, not down into it: it may be thousands of operators long.
+void Walker::walkChain(const BinaryExpr &last) const {
+  std::vector<const BinaryExpr *> links = leftSpine(last);
+  // The last link was shown by who called; those that it leaves out are a head of the chain.
+  size_t first = links.size() - 1;
+  while (first > 0 && (!onExpr || onExpr(*links[first - 1])))
+    --first;
+  if (first == 0)
+    walk(links.front()->lhs.get());
+  for (size_t i = first; i < links.size(); ++i)
+    walk(links[i]->rhs.get());
 }
 
 std::set<std::string> assignedNames(const syntax::Block &block) {

@@ -14,6 +14,7 @@ struct Walker {
   void walk(const syntax::Block &block) const;
   void walk(const syntax::Stmt &stmt) const;
   void walk(const syntax::Expr *expr) const; ///< null: nothing
+  void walkChain(const syntax::BinaryExpr &last) const;
 };
 
 /// Names that statements of a block assign, inner functions left out: they assign names of their own only.
