@@ -88,8 +88,7 @@ Prepared refuse(std::string message, std::string help) {
       std::variant<Failure, Refusal>(Refusal{{ErrorKind::Usage, std::move(message), std::move(help), ""}}));
 }
 
-/// Says whether an open database is a cache of a version that is understood.
-Prepared checkVersion(Database &database, const fs::path &file, int64_t &version) {
+Prepared versionOf(Database &database, const fs::path &file, int64_t &version) {
   auto id = database.integer("PRAGMA application_id");
   if (!id)
     return fail(id.error());
@@ -107,6 +106,17 @@ Prepared checkVersion(Database &database, const fs::path &file, int64_t &version
         fmt::format("{} has schema {}, and this tilec knows schemas up to {}", file.string(), version, cacheSchema),
         "use the newer tilec, or another file with --cache");
   return {};
+}
+
+/// Says whether an open database is a cache of a version that is understood.
+Prepared checkVersion(Database &database, const fs::path &file, int64_t &version) {
+  // One view of the file: another process may be creating it between two questions.
+  if (auto begun = database.execute("SAVEPOINT version"); !begun)
+    return fail(begun.error());
+  Prepared verdict = versionOf(database, file, version);
+  if (auto done = database.execute("RELEASE version"); !done && verdict)
+    return fail(done.error());
+  return verdict;
 }
 
 Prepared createSchema(Database &database, const fs::path &file) {

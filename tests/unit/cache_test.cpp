@@ -228,10 +228,19 @@ TEST_F(CacheTest, ManyProcessesCreateAndFillItTogether) {
     ASSERT_GE(child, 0);
     if (child == 0) {
       auto cache = Cache::open(file);
-      bool ok = cache && cache->saves();
-      for (int i = 0; ok && i < rows; ++i)
-        ok = cache->insert(trial(p * rows + i, 1e-3)).has_value() && cache->insert(trial(1000, 1e-3)).has_value();
-      _exit(ok && cache->saves() ? 0 : 1);
+      std::string fault = cache ? cache->notice() : cache.error().message;
+      auto add = [&](int id) {
+        if (auto done = cache->insert(trial(id, 1e-3)); !done)
+          fault = done.error().message;
+      };
+      for (int i = 0; fault.empty() && i < rows; ++i) {
+        add(p * rows + i);
+        add(1000);
+      }
+      if (cache && !cache->saves())
+        fault += cache->notice();
+      fmt::print(stderr, "{}", fault);
+      _exit(fault.empty() ? 0 : 1);
     }
     children.push_back(child);
   }

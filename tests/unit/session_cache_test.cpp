@@ -122,7 +122,7 @@ TEST_F(SessionCacheTest, ManyProcessesStartOnAnEmptyCache) {
 
 /// Measured and predicted sessions alike.
 TEST_F(SessionCacheTest, AKillCostsTheTrialInFlight) {
-  constexpr int values = 60, kills = 10;
+  constexpr int values = 400, kills = 10; // far more than are begun before the last kill
   struct Shared {
     std::atomic<int> begun; ///< evaluations of this run
   };
