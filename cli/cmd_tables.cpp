@@ -25,9 +25,9 @@ public:
     json["builtins"] = Json::array();
     for (const sema::BuiltinInfo &b : sema::allBuiltins())
       json["builtins"].push_back({{"name", b.name},
+                                  {"receiver", sema::receiverName(b.receiver)},
                                   {"signature", b.signature},
-                                  {"doc", b.doc},
-                                  {"built", b.status == sema::BuiltinStatus::Built}});
+                                  {"doc", b.doc}});
     json["hints"] = Json::array();
     for (const HintInfo &h : allHints()) {
       std::vector<std::string> places;

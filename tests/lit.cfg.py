@@ -15,11 +15,16 @@ build = os.path.abspath(build)
 config.test_exec_root = os.path.join(build, "tests", "lit")
 llvm = "/usr/lib/llvm-22/bin"
 config.substitutions += [
+    ("%tile-run", os.path.join(build, "tests", "tile-run")),
     ("%tilec-opt", os.path.join(build, "tests", "tilec-opt")),
     ("%tilec", os.path.join(build, "tilec")),
     ("%FileCheck", os.path.join(llvm, "FileCheck")),
     ("%not", os.path.join(llvm, "not")),
     ("%exits", f"{sys.executable} {os.path.join(config.test_source_root, 'tools', 'exits.py')}"),
+    ("%values", f"{sys.executable} {os.path.join(config.test_source_root, 'tools', 'values.py')} "
+                + os.path.join(build, "tilec")),
+    ("%errors", f"{sys.executable} {os.path.join(config.test_source_root, 'tools', 'errors.py')} "
+                + os.path.join(build, "tilec")),
     ("%npy", f"{sys.executable} {os.path.join(config.test_source_root, 'tools', 'npy.py')}"),
     ("%python", sys.executable),
     ("%root", os.path.abspath(os.path.join(config.test_source_root, ".."))),

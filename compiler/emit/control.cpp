@@ -96,6 +96,12 @@ Value Emitter::emitInst(const sema::Inst &inst) {
   return std::visit(
       Overloaded{
           [&](const sema::ConstInst &i) -> Value { return constant(typeOf(inst.results[0]).dtype, i.bits); },
+          [&](const sema::ListInst &i) -> Value {
+            llvm::SmallVector<Attribute> elements;
+            for (uint64_t bits : i.bits)
+              elements.push_back(constantAttr(typeOf(inst.results[0]).dtype, bits));
+            return make<arith::ConstantOp>(DenseElementsAttr::get(cast<RankedTensorType>(type()), elements));
+          },
           [&](const sema::ArangeInst &i) -> Value {
             DType element = typeOf(inst.results[0]).dtype;
             return make<tile::ArangeOp>(type(), constantAttr(element, i.start), constantAttr(element, i.step));
@@ -105,6 +111,8 @@ Value Emitter::emitInst(const sema::Inst &inst) {
           [&](const sema::ArrayArgInst &i) -> Value { return arrays[i.index]; },
           [&](const sema::ScalarArgInst &i) -> Value { return scalars[program.scalars[i.index].name]; },
           [&](const sema::SymbolInst &i) -> Value {
+            if (program.letDTypes.contains(i.name))
+              return scalars[i.name];
             return launchIndex(LaunchExpr::name(i.name), typeOf(inst.results[0]).dtype == DType::i64);
           },
           [&](const sema::ExtentInst &i) -> Value {

@@ -170,6 +170,17 @@ Value Emitter::emitShift(const sema::BinaryInst &op, Value a, Value b, DType dty
   return make<arith::SelectOp>(inside, shifted, integer(a.getType(), 0));
 }
 
+/// An exponent without a sign as one of the same power whose sign bit is 0. Powers of odd numbers repeat with a period
+/// that divides 2^(width - 2), and those of even ones are 0 from the exponent `width` on: the sign bit can go if the
+/// one below it is set for it.
+Value Emitter::signedExponent(Value exponent, DType dtype) {
+  int64_t width = info(dtype).bits;
+  Type type = exponent.getType();
+  Value high = make<arith::ShRUIOp>(exponent, integer(type, width - 1));
+  Value low = make<arith::AndIOp>(exponent, integer(type, int64_t(~uint64_t(0) >> (65 - width))));
+  return make<arith::OrIOp>(low, make<arith::ShLIOp>(high, integer(type, width - 2)));
+}
+
 Value Emitter::emitIntBinary(const sema::BinaryInst &op, Value a, Value b, DType dtype) {
   bool isUnsigned = this->isUnsigned(dtype);
   switch (op.op) {
@@ -185,7 +196,6 @@ Value Emitter::emitIntBinary(const sema::BinaryInst &op, Value a, Value b, DType
     ROW(And, arith::AndIOp)
     ROW(Or, arith::OrIOp)
     ROW(Xor, arith::XOrIOp)
-    ROW(Pow, math::IPowIOp)
     SIGNS(FloorDiv, arith::FloorDivSIOp, arith::DivUIOp)
     SIGNS(TruncDiv, arith::DivSIOp, arith::DivUIOp)
     SIGNS(TruncMod, arith::RemSIOp, arith::RemUIOp)
@@ -196,6 +206,8 @@ Value Emitter::emitIntBinary(const sema::BinaryInst &op, Value a, Value b, DType
 #undef SIGNS
   case BinaryOp::FloorMod:
     return isUnsigned ? make<arith::RemUIOp>(a, b).getResult() : emitFloorMod(a, b);
+  case BinaryOp::Pow:
+    return make<math::IPowIOp>(a, isUnsigned ? signedExponent(b, dtype) : b);
   case BinaryOp::Shl:
   case BinaryOp::Shr:
     return emitShift(op, a, b, dtype);

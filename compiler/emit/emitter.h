@@ -54,6 +54,7 @@ private:
   mlir::Value emitFloatBinary(const sema::BinaryInst &op, mlir::Value a, mlir::Value b, DType dtype);
   mlir::Value emitIntBinary(const sema::BinaryInst &op, mlir::Value a, mlir::Value b, DType dtype);
   mlir::Value emitFloorMod(mlir::Value a, mlir::Value b);
+  mlir::Value signedExponent(mlir::Value exponent, DType dtype);
   mlir::Value emitShift(const sema::BinaryInst &op, mlir::Value a, mlir::Value b, DType dtype);
   mlir::Value emitCompare(const sema::Inst &inst, sema::CompareOp op);
   mlir::arith::FastMathFlags flags(bool approx) const;
@@ -86,10 +87,11 @@ private:
   mlir::Location location = builder.getUnknownLoc();
   std::vector<mlir::Value> values;
   std::vector<mlir::Value> arrays;            ///< tile.array of each array used, made at the head of the body
-  std::map<std::string, mlir::Value> scalars; ///< scalar arguments by name
+  std::map<std::string, mlir::Value> scalars; ///< scalar arguments, and such `let`s, by name
   std::map<std::string, mlir::Value> symbols; ///< symbol arguments by name
   std::vector<bool> usedArrays;
   std::map<std::string, bool> usedSymbols; ///< whether it is passed as i64
+  std::set<std::string> usedLets;          ///< clause `let`s that are no integers
   bool failed = false;
 };
 

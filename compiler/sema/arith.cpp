@@ -136,7 +136,8 @@ Value Checker::emitBinary(BinaryInst inst, const Value &a, const Value &b, Span 
 }
 
 static bool integersOnly(BinaryOp op) {
-  return op == BinaryOp::FloorMod || op == BinaryOp::TruncDiv || op == BinaryOp::TruncMod || op == BinaryOp::CDiv;
+  return op == BinaryOp::FloorMod || op == BinaryOp::TruncDiv || op == BinaryOp::TruncMod || op == BinaryOp::CDiv ||
+         op == BinaryOp::MulHi;
 }
 static bool isLogic(BinaryOp op) { return op == BinaryOp::And || op == BinaryOp::Or || op == BinaryOp::Xor; }
 
@@ -157,8 +158,9 @@ Value Checker::binary(BinaryOp op, const Value &a, Span spanA, const Value &b, S
                 fmt::format("'{}' needs one dtype on both sides, not {} and {}", spelling(op), name(dtypeOf(a)),
                             name(dtypeOf(b))),
                 "convert one side with '.to(T)'");
+  flags.op = op;
   if (a.isConstScalar() && b.isConstScalar()) {
-    Folded folded = foldBinary(op, a, b);
+    Folded folded = foldBinary(op, a, b, flags);
     return folded ? *folded : fail(folded.error(), span);
   }
   if (op == BinaryOp::Pow)
@@ -173,7 +175,7 @@ Value Checker::binary(BinaryOp op, const Value &a, Span spanA, const Value &b, S
   if (!fits)
     return fail(Diag::OperandType, span, fmt::format("'{}' does not take {}", spelling(op), typeName(pair->a)),
                 t == DType::bool_ ? "logic on bools is written with '&&', '||' and '!'" : "");
-  bool division = integersOnly(op) || op == BinaryOp::FloorDiv;
+  bool division = op == BinaryOp::FloorDiv || (integersOnly(op) && op != BinaryOp::MulHi);
   if (division && b.isConstScalar() && (b.is(ValueKind::Int) ? b.integer == 0 : integerOf(b) == 0))
     return fail(Diag::ConstantArithmetic, span, "division by zero");
   flags.op = op;
@@ -235,8 +237,10 @@ Value Checker::power(const Value &a, Span spanA, const Value &b, Span spanB, Spa
       return fail(Diag::OperandType, span, fmt::format("'**' does not take {}", typeName(pair->a)));
     return emitBinary({BinaryOp::Pow}, pair->a, pair->b, span);
   }
-  if (!b.isConstScalar())
-    return notBuilt(span, "a power of integers whose exponent is known only at run time");
+  if (!b.isConstScalar()) {
+    auto pair = unify(a, spanA, b, spanB, span);
+    return pair ? emitBinary({BinaryOp::Pow}, pair->a, pair->b, span) : Value::error();
+  }
   BigInt exponent = b.is(ValueKind::Int) ? b.integer : integerOf(b);
   if (exponent < 0)
     return fail(Diag::ConstantArithmetic, spanB,

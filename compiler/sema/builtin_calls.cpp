@@ -6,6 +6,8 @@ namespace tilec::sema {
 
 /// Keywords whose value is a word of its own, not an expression.
 static constexpr std::string_view wordParams[] = {"site", "rounding", "order", "scope", "combine"};
+/// Built-ins that look at their arguments as they are written.
+static constexpr std::string_view ownArguments[] = {"by_arch"};
 
 const BoundArg *BuiltinCall::find(std::string_view param) const {
   const std::vector<BoundArg> &list = many(param);
@@ -20,16 +22,12 @@ const std::vector<BoundArg> &BuiltinCall::many(std::string_view param) const {
   return none;
 }
 
-Value Checker::later(BuiltinCall &call) {
-  return notBuilt(call.expr->callee.span, fmt::format("'{}'", call.info->name));
-}
-
 Value Checker::query(BuiltinCall &call) { return unknownMethod(call.expr->callee, call.receiver); }
 
 Value Checker::runBuiltin(size_t index, BuiltinCall &call) {
   using Handler = Value (Checker::*)(BuiltinCall &);
   static constexpr Handler handlers[] = {
-#define BUILTIN(name, receiver, group, status, handler, signature, doc) &Checker::handler,
+#define BUILTIN(name, receiver, group, handler, signature, doc) &Checker::handler,
 #include "compiler/sema/builtins.def"
   };
   return (this->*handlers[index])(call);
@@ -45,11 +43,8 @@ Value Checker::callBuiltin(int index, const syntax::CallExpr &e, const Value *re
     call.receiver = *receiver;
     call.receiverSpan = e.receiver->span;
   }
-  // What is not built is one error, whatever its arguments are.
-  if (call.info->status == BuiltinStatus::Later)
-    return later(call);
-  bool ownArguments = call.info->name == "by_arch";
-  if (!ownArguments && !bindArgs(call))
+  bool own = std::ranges::find(ownArguments, call.info->name) != std::end(ownArguments);
+  if (!own && !bindArgs(call))
     return Value::error();
   return runBuiltin(size_t(index), call);
 }
@@ -78,7 +73,8 @@ bool Checker::bindArgs(BuiltinCall &call) {
 
   auto bind = [&](size_t param, const syntax::Arg &arg) {
     BoundArg bound{Value::unit(), arg.value->span, arg.value.get(), &arg};
-    bool isWord = std::ranges::find(wordParams, call.params[param].name) != std::end(wordParams);
+    bool isList = call.params[param].name == "values" && bound.expr->kind == syntax::ExprKind::List;
+    bool isWord = isList || std::ranges::find(wordParams, call.params[param].name) != std::end(wordParams);
     if (!isWord) {
       bound.value = expr(*arg.value);
       good &= usable(bound.value, bound.span);
@@ -115,9 +111,12 @@ bool Checker::bindArgs(BuiltinCall &call) {
         for (const BuiltinParam &p : call.params)
           if (!p.variadic && (p.keywordOnly || p.optional))
             known.push_back(p.name);
+        const HintInfo *hint = findHint(arg.name->text);
+        std::string help = known.empty() ? "" : suggest(arg.name->text, known);
+        if (hint && hint->viewsOnly)
+          help = fmt::format("'{}' is a hint of loads and stores of views", hint->name);
         wrong(Diag::UnknownArgument, arg.name->span,
-              fmt::format("'{}' has no keyword '{}'", call.info->name, arg.name->text),
-              known.empty() ? "" : suggest(arg.name->text, known));
+              fmt::format("'{}' has no keyword '{}'", call.info->name, arg.name->text), help);
       } else if (!call.args[param].empty()) {
         wrong(Diag::WrongArguments, arg.span, fmt::format("'{}' is given twice", arg.name->text));
       } else {
@@ -168,34 +167,13 @@ Rounding Checker::roundingOf(BuiltinCall &call, bool &ok) {
   static const std::vector<std::string> words = {"rn", "rz", "rm", "rp"};
   auto *name = syntax::dynAs<syntax::NameExpr>(arg->expr);
   auto it = name ? std::ranges::find(words, name->name) : words.end();
-  if (it == words.end()) {
-    report(Diag::UnknownArgument, arg->span, "this is no rounding",
-           "rn: to nearest, ties to even; rz: towards zero; rm: down; rp: up");
-    ok = false;
-    return Rounding::NearestEven;
-  }
-  constexpr Rounding all[] = {Rounding::NearestEven, Rounding::Zero, Rounding::Down, Rounding::Up};
-  Rounding rounding = all[it - words.begin()];
-  if (rounding == Rounding::Down || rounding == Rounding::Up) {
-    notBuilt(arg->span, fmt::format("'rounding = {}'", *it));
-    ok = false;
-  }
-  return rounding;
-}
-
-Value Checker::callStaticAssert(BuiltinCall &call) {
-  const BoundArg &c = *call.find("c");
-  auto holds = constBool(c.value, c.span, "the condition of 'static_assert'");
-  const BoundArg *text = call.find("text");
-  if (text && !text->value.is(ValueKind::String))
-    return fail(Diag::ConstantKind, text->span,
-                fmt::format("the text of 'static_assert' is a string, not {}", typeName(text->value)));
-  if (!holds)
-    return Value::error();
-  if (*holds)
-    return Value::unit();
-  return fail(Diag::StaticAssert, call.span,
-              text ? fmt::format("static_assert: {}", text->value.text) : fmt::format("'{}' is false", textOf(c.span)));
+  ok &= it != words.end();
+  if (it != words.end())
+    return Rounding(it - words.begin()); // in one order
+  report(Diag::UnknownArgument, arg->span,
+         name ? fmt::format("'{}' is no rounding", name->name) : "a rounding is a plain word",
+         "rn: to nearest, ties to even; rz: towards zero; rm: down; rp: up");
+  return Rounding::NearestEven;
 }
 
 Value Checker::callClauseOnly(BuiltinCall &call) {

@@ -6,10 +6,15 @@
 namespace tilec::sema {
 
 static constexpr BuiltinInfo table[] = {
-#define BUILTIN(name, receiver, group, status, handler, signature, doc)                                                \
-  {#name, Receiver::receiver, BuiltinGroup::group, BuiltinStatus::status, signature, doc},
+#define BUILTIN(name, receiver, group, handler, signature, doc)                                                        \
+  {#name, Receiver::receiver, BuiltinGroup::group, signature, doc},
 #include "compiler/sema/builtins.def"
 };
+
+std::string_view receiverName(Receiver receiver) {
+  constexpr std::string_view names[] = {"free", "tile", "array", "view", "tile", "array", "view", "dtype", "target"};
+  return names[size_t(receiver)];
+}
 
 const std::vector<BuiltinInfo> &allBuiltins() {
   static const std::vector<BuiltinInfo> all(std::begin(table), std::end(table));
@@ -62,10 +67,8 @@ std::string builtinTable() {
                                          "shape", "reduce",    "scan",      "products", "select", "math",
                                          "bits",  "debugging", "promises",  "launch"};
   std::string text = "| group | built-in | meaning |\n|---|---|---|\n";
-  for (const BuiltinInfo &row : table) {
-    std::string_view note = row.status == BuiltinStatus::Later ? " (not built yet)" : "";
-    text += fmt::format("| {} | `{}` | {}{} |\n", groups[size_t(row.group)], row.signature, row.doc, note);
-  }
+  for (const BuiltinInfo &row : table)
+    text += fmt::format("| {} | `{}` | {} |\n", groups[size_t(row.group)], row.signature, row.doc);
   return text;
 }
 

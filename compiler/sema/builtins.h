@@ -26,15 +26,15 @@ enum class BuiltinGroup : uint8_t {
   Promise,
   Launch
 };
-enum class BuiltinStatus : uint8_t { Built, Later };
 
 struct BuiltinInfo {
   std::string_view name;
   Receiver receiver;
   BuiltinGroup group;
-  BuiltinStatus status;
   std::string_view signature, doc;
 };
+/// `free`, `tile`, `array`, `view`, `dtype`, `target`: what stands in front of the name, property or method.
+std::string_view receiverName(Receiver receiver);
 /// Every row of builtins.def, in its order.
 const std::vector<BuiltinInfo> &allBuiltins();
 /// Index of the row of a plain call; -1 when there is none.

@@ -30,6 +30,8 @@ Value Checker::queryOf(std::string_view name, const Value &object, Span span) {
     return Value::ofInt(object.is(ValueKind::Array)  ? object.type.rank
                         : object.is(ValueKind::View) ? int64_t(object.type.shape.size())
                                                      : int64_t(shapeOf(object).size()));
+  if (name == "T")
+    return transposed(object, span);
   DType t = object.dtype;
   if (name == "bits")
     return Value::ofInt(info(t).bits);
@@ -67,7 +69,7 @@ Value Checker::extentOf(const Value &array, int axis, Span span) {
   const LaunchExpr &extent = program.arrays[array.root].extents[size_t(axis)];
   const std::string &name = program.arrays[array.root].name;
   std::string reason = fmt::format("extent {} of '{}' is known only at a launch", axis, name);
-  if (extent.op == LaunchOp::Symbol)
+  if (extent.op == LaunchOp::Symbol && !array.isPart)
     return symbolValue(extent.symbol, span, std::move(reason));
   Type type{TypeKind::Tile, indexType(), {}, 0};
   return Value::tile(builder.emit(ExtentInst{axis}, {array.id}, type, span), type, origin(span, std::move(reason)));
@@ -168,6 +170,88 @@ Value Checker::callFill(BuiltinCall &call) {
     return value;
   Value result = broadcastTo(value, *shape, call.span);
   result.origin = origin(call.span, fmt::format("'{}' makes a tile, which is a run-time value", call.info->name));
+  return result;
+}
+
+/// The elements of a list and the shape that its first elements show; nested lists have one length along each axis.
+bool Checker::listElements(const syntax::Expr &e, size_t depth, std::vector<BoundArg> &out,
+                           std::vector<int64_t> &shape) {
+  auto *list = syntax::dynAs<syntax::ListExpr>(&e);
+  if (list && out.empty() && depth == shape.size()) { // on the way to the first element
+    shape.push_back(int64_t(list->elements.size()));
+    if (!checkTileShape({shape.back()}, {e.span}, e.span))
+      return false;
+  }
+  bool fits = list ? depth < shape.size() && shape[depth] == int64_t(list->elements.size()) : depth == shape.size();
+  if (!fits) {
+    report(Diag::ShapesDiffer, e.span, "the lists of a tile have one length along each axis",
+           fmt::format("the first ones make a tile {}", shapeText(shape)));
+    return false;
+  }
+  if (list)
+    return std::ranges::all_of(
+        list->elements, [&](const syntax::ExprPtr &element) { return listElements(*element, depth + 1, out, shape); });
+  out.push_back({expr(e), e.span, &e, nullptr});
+  return usable(out.back().value, e.span);
+}
+
+/// A tile of listed values. Known ones are one constant; others are put together half by half.
+Value Checker::callTileList(BuiltinCall &call) {
+  if (!call.dtype)
+    return fail(Diag::WrongArguments, call.expr->callee.span, "'tile' needs a dtype", "write 'tile<f32>([…])'");
+  const BoundArg &values = *call.find("values");
+  std::vector<BoundArg> elements;
+  std::vector<int64_t> shape;
+  if (values.value.is(ValueKind::Tuple)) {
+    for (const Value &element : values.value.elements)
+      elements.push_back({element, values.span, nullptr, nullptr});
+    shape.push_back(int64_t(elements.size()));
+  } else if (values.expr->kind != syntax::ExprKind::List) {
+    return fail(Diag::OperandType, values.span,
+                fmt::format("'tile' takes a list of values, not {}", typeName(values.value)),
+                "write 'tile<T>([a, b])'; a tile of one value is 'full<T>(shape…, value = x)'");
+  } else if (!listElements(*values.expr, 0, elements, shape)) {
+    return Value::error();
+  }
+  if (!checkTileShape(shape, std::vector<Span>(shape.size(), values.span), values.span))
+    return Value::error();
+  DType t = *call.dtype;
+  bool known = true, good = true;
+  for (BoundArg &element : elements) {
+    Value &v = element.value;
+    if (v.isTileLike() && !shapeOf(v).empty())
+      v = fail(Diag::OperandType, element.span, fmt::format("an element of a tile is a scalar, not {}", typeName(v)));
+    else if (v.isUntyped() || (v.is(ValueKind::Typed) && v.dtype == t)) {
+      Folded typed = v.isUntyped() ? giveDType(v, t) : Folded(v);
+      v = typed ? *typed : fail(typed.error(), element.span);
+    } else {
+      v = storable(v, t, element.span, "a tile");
+    }
+    good &= !v.isError();
+    known &= v.isConstScalar();
+  }
+  if (!good)
+    return Value::error();
+  const Origin *why = origin(call.span, "'tile' makes a tile, which is a run-time value");
+  if (known) {
+    ListInst list;
+    for (const BoundArg &element : elements)
+      list.bits.push_back(element.value.bits);
+    Type type{TypeKind::Tile, t, shape, 0};
+    return Value::tile(builder.emit(std::move(list), {}, type, call.span), type, why);
+  }
+  std::vector<Value> parts;
+  for (const BoundArg &element : elements)
+    parts.push_back(reshaped(materialize(element.value, element.span), {1}, element.span));
+  for (; parts.size() > 1; parts.resize(parts.size() / 2))
+    for (size_t i = 0; i < parts.size() / 2; ++i) {
+      Type type = parts[2 * i].type;
+      type.shape[0] *= 2;
+      parts[i] =
+          Value::tile(builder.emit(CatInst{0}, {parts[2 * i].id, parts[2 * i + 1].id}, type, call.span), type, why);
+    }
+  Value result = reshaped(parts.front(), shape, call.span);
+  result.origin = why;
   return result;
 }
 

@@ -16,7 +16,7 @@ BinaryOp binaryNamed(std::string_view name) {
   constexpr std::pair<std::string_view, BinaryOp> names[] = {
       {"add", BinaryOp::Add},           {"sub", BinaryOp::Sub},           {"mul", BinaryOp::Mul},
       {"div", BinaryOp::Div},           {"pow", BinaryOp::Pow},           {"cdiv", BinaryOp::CDiv},
-      {"truncdiv", BinaryOp::TruncDiv}, {"truncmod", BinaryOp::TruncMod},
+      {"truncdiv", BinaryOp::TruncDiv}, {"truncmod", BinaryOp::TruncMod}, {"mulhi", BinaryOp::MulHi},
   };
   for (auto [text, op] : names)
     if (text == name)
@@ -26,12 +26,32 @@ BinaryOp binaryNamed(std::string_view name) {
 
 } // namespace
 
-/// `ftz = true` holds for f32 alone.
-bool Checker::noFtz(BuiltinCall &call, DType dtype) {
+/// `rounding`, `approx` and `ftz`, as far as the built-in has them.
+std::optional<Checker::FloatFlags> Checker::floatFlags(BuiltinCall &call) {
+  bool good = true;
+  Rounding rounding = roundingOf(call, good);
+  auto approx = flag(call, "approx"), ftz = flag(call, "ftz");
+  if (!good || !approx || !ftz)
+    return std::nullopt;
+  if (*approx && call.find("rounding")) {
+    report(Diag::WrongArguments, call.find("rounding")->span, "an approximation has no rounding",
+           "leave out 'approx' or 'rounding'");
+    return std::nullopt;
+  }
+  return FloatFlags{rounding, *approx, *ftz};
+}
+
+/// The keywords of floats go with a float, ftz with f32 alone. `dtype`: nothing for numbers without one.
+bool Checker::takesFlags(BuiltinCall &call, std::optional<DType> dtype) {
+  for (std::string_view keyword : {"rounding", "approx", "ftz"})
+    if (const BoundArg *arg = call.find(keyword); arg && dtype && !isFloat(*dtype)) {
+      report(Diag::OperandType, arg->span, fmt::format("'{}' is for floats, and this is {}", keyword, name(*dtype)));
+      return false;
+    }
   const BoundArg *ftz = call.find("ftz");
-  if (!ftz || dtype == DType::f32)
+  if (!ftz || !dtype || *dtype == DType::f32)
     return true;
-  report(Diag::OperandType, ftz->span, fmt::format("'ftz' flushes subnormals of f32, and this is {}", name(dtype)));
+  report(Diag::OperandType, ftz->span, fmt::format("'ftz' flushes subnormals of f32, and this is {}", name(*dtype)));
   return false;
 }
 
@@ -39,11 +59,8 @@ bool Checker::noFtz(BuiltinCall &call, DType dtype) {
 Value Checker::callMath(BuiltinCall &call) {
   UnaryOp op = *unaryOf(call.info->name);
   const BoundArg &x = *call.find("x");
-  bool good = true;
-  if (roundingOf(call, good) != Rounding::NearestEven && good)
-    return notBuilt(call.find("rounding")->span, fmt::format("a rounding of '{}'", call.info->name));
-  auto approx = flag(call, "approx"), ftz = flag(call, "ftz");
-  if (!good || !approx || !ftz)
+  auto flags = floatFlags(call);
+  if (!flags)
     return Value::error();
   bool number = x.value.isTileLike() && (x.value.isUntyped() || hasArithmetic(dtypeOf(x.value)));
   bool fits =
@@ -51,88 +68,85 @@ Value Checker::callMath(BuiltinCall &call) {
   if (!fits)
     return fail(Diag::OperandType, x.span, fmt::format("'{}' takes floats, not {}", call.info->name, typeName(x.value)),
                 x.value.isTileLike() ? "convert it, as in 'x.to(f32)'" : "");
-  if (x.value.isConstScalar())
-    return *foldMath(op, x.value);
-  if (*ftz && !noFtz(call, x.value.type.dtype))
+  if (!takesFlags(call, x.value.isUntyped() ? std::nullopt : std::optional(dtypeOf(x.value))))
     return Value::error();
+  UnaryInst inst{op, flags->approx, flags->ftz, flags->rounding};
+  if (x.value.isConstScalar())
+    return *foldMath(op, x.value, inst);
   if (op == UnaryOp::Abs && isInt(x.value.type.dtype) && !info(x.value.type.dtype).isSigned)
     return x.value;
-  return unary(op, x.value, call.span, {op, *approx, *ftz});
+  return unary(op, x.value, call.span, inst);
 }
 
 /// Operators by name, which take keywords that the operators cannot.
 Value Checker::callArith(BuiltinCall &call) {
   BinaryOp op = binaryNamed(call.info->name);
   const BoundArg &x = *call.find(call.params[0].name), &y = *call.find(call.params[1].name);
-  bool good = true;
-  if (roundingOf(call, good) != Rounding::NearestEven && good)
-    return notBuilt(call.find("rounding")->span, fmt::format("a rounding of '{}'", call.info->name));
-  auto approx = flag(call, "approx"), ftz = flag(call, "ftz");
-  if (!good || !approx || !ftz)
+  auto flags = floatFlags(call);
+  if (!flags)
     return Value::error();
-  Value result = binary(op, x.value, x.span, y.value, y.span, call.span, {op, *approx, *ftz});
-  if (result.isTile() && (*approx || *ftz)) {
-    if (!isFloat(result.type.dtype))
-      return fail(Diag::OperandType, call.span,
-                  fmt::format("'approx' and 'ftz' are of floats, not of {}", typeName(result)));
-    if (*ftz && !noFtz(call, result.type.dtype))
-      return Value::error();
-  }
-  return result;
+  Value result =
+      binary(op, x.value, x.span, y.value, y.span, call.span, {op, flags->approx, flags->ftz, false, flags->rounding});
+  bool typed = result.isTile() || result.is(ValueKind::Typed);
+  if (result.is(ValueKind::Int) && !takesFlags(call, DType::i32))
+    return Value::error();
+  return typed && !takesFlags(call, dtypeOf(result)) ? Value::error() : result;
 }
 
 /// One rounding, so the three operands must come to one dtype before the operation.
 Value Checker::callFma(BuiltinCall &call) {
-  bool good = true;
-  if (roundingOf(call, good) != Rounding::NearestEven && good)
-    return notBuilt(call.find("rounding")->span, "a rounding of 'fma'");
-  auto ftz = flag(call, "ftz");
-  if (!good || !ftz)
+  auto flags = floatFlags(call);
+  if (!flags)
     return Value::error();
-  if (*ftz)
-    return notBuilt(call.find("ftz")->span, "'ftz' of 'fma'");
-  const BoundArg &a = *call.find("a"), &b = *call.find("b"), &c = *call.find("c");
-  for (const BoundArg *arg : {&a, &b, &c})
+  const BoundArg *args[] = {call.find("a"), call.find("b"), call.find("c")};
+  for (const BoundArg *arg : args)
     if (!arg->value.isTileLike() ||
         (!arg->value.isUntyped() && (!isFloat(dtypeOf(arg->value)) || !hasArithmetic(dtypeOf(arg->value)))))
-      return fail(Diag::OperandType, arg->span, fmt::format("'fma' takes floats, not {}", typeName(arg->value)));
-  if (a.value.isUntyped() && b.value.isUntyped() && c.value.isUntyped()) {
-    auto real = [](const Value &v) { return v.is(ValueKind::Float) ? v.real : double(v.integer); };
-    return Value::ofFloat(__builtin_fma(real(a.value), real(b.value), real(c.value)));
-  }
-  // All three come to one dtype and one shape, two at a time.
+      return fail(Diag::OperandType, arg->span, fmt::format("'fma' takes floats, not {}", typeName(arg->value)),
+                  arg->value.isTileLike() ? "convert it, as in 'x.to(f32)'" : "");
   std::optional<DType> dtype;
-  for (const BoundArg *arg : {&a, &b, &c}) {
+  bool known = true;
+  for (const BoundArg *arg : args) {
+    known &= arg->value.isConstScalar();
     if (arg->value.isUntyped())
       continue;
     Value sofar = dtype ? Value::typed(*dtype, 0) : arg->value;
-    dtype = commonDType(sofar, a.span, arg->value, arg->span, call.span);
+    dtype = commonDType(sofar, args[0]->span, arg->value, arg->span, call.span);
     if (!dtype)
       return Value::error();
   }
-  std::array<Value, 3> v;
-  std::array<Span, 3> spans{a.span, b.span, c.span};
-  for (size_t i = 0; const BoundArg *arg : {&a, &b, &c}) {
-    v[i] = materializeAs(arg->value, *dtype, arg->span);
-    if (v[i].isError())
-      return Value::error();
-    v[i] = convertTo(v[i], *dtype, arg->span);
-    ++i;
-  }
-  auto shape = commonShape(v[0], v[1], call.span);
-  if (!shape)
+  if (!takesFlags(call, dtype))
     return Value::error();
-  auto all = commonShape(broadcastTo(v[0], *shape, a.span), v[2], call.span);
-  if (!all)
-    return Value::error();
-  const Origin *why = nullptr;
-  for (size_t i = 0; i < 3; ++i) {
-    v[i] = broadcastTo(v[i], *all, spans[i]);
-    why = why ? why : v[i].origin;
+  if (known) {
+    std::array<double, 3> numbers;
+    for (size_t i = 0; i < 3; ++i) {
+      const Value &v = args[i]->value;
+      Folded typed = dtype && v.isUntyped() ? giveDType(v, *dtype) : Folded(v);
+      if (!typed)
+        return fail(typed.error(), args[i]->span);
+      numbers[i] = typed->is(ValueKind::Typed) ? realOf(*typed)
+                   : typed->is(ValueKind::Int) ? double(typed->integer)
+                                               : typed->real;
+    }
+    uint64_t bits = foldFloat(FloatOp::Fma, dtype.value_or(DType::f64), numbers, flags->rounding, flags->ftz);
+    return dtype ? Value::typed(*dtype, bits) : Value::ofFloat(decodeFloat(DType::f64, bits));
   }
-  if (!why)
-    why = origin(call.span, "'fma' of typed numbers is computed at run time");
-  return Value::tile(builder.emit(FmaInst{}, {v[0].id, v[1].id, v[2].id}, v[0].type, call.span), v[0].type, why);
+  std::vector<Value> values;
+  std::vector<Span> spans;
+  for (const BoundArg *arg : args) {
+    Value v = materializeAs(arg->value, *dtype, arg->span);
+    if (v.isError())
+      return v;
+    values.push_back(convertTo(v, *dtype, arg->span));
+    spans.push_back(arg->span);
+  }
+  if (!broadcastAll(values, spans))
+    return Value::error();
+  const Origin *why = values[0].origin ? values[0].origin : values[1].origin ? values[1].origin : values[2].origin;
+  Type type = values[0].type;
+  ValueId id =
+      builder.emit(FmaInst{flags->ftz, flags->rounding}, {values[0].id, values[1].id, values[2].id}, type, call.span);
+  return Value::tile(id, type, why);
 }
 
 /// Chooses element by element. All three broadcast to one shape; values come to one dtype as in arithmetic.
@@ -146,9 +160,7 @@ Value Checker::callWhere(BuiltinCall &call) {
     if (!arg->value.isTileLike())
       return fail(Diag::OperandType, arg->span,
                   fmt::format("'where' chooses between tiles, not {}", typeName(arg->value)));
-  // Dtypes without arithmetic can be moved, so equal ones need no promotion.
-  bool same = !x.value.isUntyped() && !y.value.isUntyped() && dtypeOf(x.value) == dtypeOf(y.value);
-  std::optional<DType> dtype = same ? dtypeOf(x.value) : commonDType(x.value, x.span, y.value, y.span, call.span);
+  std::optional<DType> dtype = commonTileDType(x, y, call.span);
   if (!dtype)
     return Value::error();
   if (c.value.isConst() && x.value.isConst() && y.value.isConst()) {
@@ -205,8 +217,6 @@ Value Checker::callTo(BuiltinCall &call) {
   Type type = x.value.type;
   if (type.dtype == *to)
     return x.value;
-  if (rounding == Rounding::Zero && isInt(type.dtype) && info(type.dtype).bits == 64)
-    return notBuilt(call.find("rounding")->span, fmt::format("a rounding of {} to {}", name(type.dtype), name(*to)));
   type.dtype = *to;
   return Value::tile(builder.emit(ConvertInst{rounding, *saturate}, {x.value.id}, type, call.span), type,
                      x.value.origin);

@@ -1,4 +1,4 @@
-// Shapes and reductions.
+// Shapes: what moves elements and leaves them as they are. Every dtype can be moved.
 #include "compiler/base/text.h"
 #include "compiler/sema/checker.h"
 #include <algorithm>
@@ -12,39 +12,44 @@ static int64_t elementCount(const std::vector<int64_t> &shape) {
   return count;
 }
 
-/// Elements keep their row-major order.
+/// Whether an argument is a tile or a scalar, as the built-in demands.
+bool Checker::tileArg(const BuiltinCall &call, const BoundArg &arg) {
+  if (arg.value.isTileLike())
+    return true;
+  report(Diag::OperandType, arg.span, fmt::format("'{}' takes a tile, not {}", call.info->name, typeName(arg.value)));
+  return false;
+}
+
+/// The same elements in row-major order under another shape; scalars are repeated into tiles of one element.
+Value Checker::reshaped(Value v, const std::vector<int64_t> &shape, Span span) {
+  if (v.isError() || v.type.shape == shape)
+    return v;
+  bool scalar = v.type.shape.empty();
+  v.type.shape = shape;
+  v.id = builder.emit(scalar ? Payload(BroadcastInst{}) : Payload(ReshapeInst{}), {v.id}, v.type, span);
+  if (!v.origin)
+    v.origin = origin(span, "a tile is a run-time value");
+  return v;
+}
+
 Value Checker::callReshape(BuiltinCall &call) {
   const BoundArg &x = *call.find("x");
-  if (!x.value.isTileLike())
-    return fail(Diag::OperandType, x.span, fmt::format("'reshape' takes a tile, not {}", typeName(x.value)));
   auto shape = tileShape(call.many("shape"), call.span);
-  if (!shape)
+  if (!tileArg(call, x) || !shape)
     return Value::error();
   const std::vector<int64_t> &old = shapeOf(x.value);
   if (elementCount(*shape) != elementCount(old))
     return fail(Diag::ElementCount, call.span,
                 fmt::format("a tile {} of {} elements does not take the shape {} of {}", shapeText(old),
                             elementCount(old), shapeText(*shape), elementCount(*shape)));
-  Value v = materialize(x.value, x.span);
-  if (v.isError() || v.type.shape == *shape)
-    return v;
-  if (!v.origin)
-    v.origin = origin(call.span, "a tile is a run-time value");
-  bool scalar = v.type.shape.empty();
-  v.type.shape = *shape;
-  v.id = builder.emit(scalar ? Payload(BroadcastInst{}) : Payload(ReshapeInst{}), {v.id}, v.type, call.span);
-  if (!shape->empty())
-    return v;
-  return v;
+  return *shape == old ? x.value : reshaped(materialize(x.value, x.span), *shape, call.span);
 }
 
 /// The explicit form of what operators do by themselves.
 Value Checker::callBroadcast(BuiltinCall &call) {
   const BoundArg &x = *call.find("x");
-  if (!x.value.isTileLike())
-    return fail(Diag::OperandType, x.span, fmt::format("'broadcast' takes a tile, not {}", typeName(x.value)));
   auto shape = tileShape(call.many("shape"), call.span);
-  if (!shape)
+  if (!tileArg(call, x) || !shape)
     return Value::error();
   const std::vector<int64_t> &old = shapeOf(x.value);
   bool fits = old.size() <= shape->size();
@@ -56,6 +61,8 @@ Value Checker::callBroadcast(BuiltinCall &call) {
     return fail(Diag::ShapesDiffer, call.span,
                 fmt::format("a tile {} cannot be repeated to {}", shapeText(old), shapeText(*shape)),
                 "an axis of 1 element is repeated, another keeps its extent; new axes lead");
+  if (*shape == old)
+    return x.value;
   Value v = materialize(x.value, x.span);
   if (v.isError())
     return v;
@@ -66,125 +73,214 @@ Value Checker::callBroadcast(BuiltinCall &call) {
 }
 
 //===--------------------------------------------------------------------------------------------------------------===//
-// Reductions
+// Axes in another order
 //===--------------------------------------------------------------------------------------------------------------===//
 
-/// The axes of `axis =`, in rising order; all of them when it is absent.
-std::optional<std::vector<int64_t>> Checker::reducedAxes(BuiltinCall &call, int64_t rank) {
-  std::vector<int64_t> axes;
-  const BoundArg *arg = call.find("axis");
-  if (!arg) {
-    for (int64_t i = 0; i < rank; ++i)
-      axes.push_back(i);
-    return axes;
+Value Checker::permuted(const Value &x, const std::vector<int64_t> &axes, Span span) {
+  if (std::ranges::is_sorted(axes))
+    return x;
+  Type type = x.type;
+  for (size_t i = 0; i < axes.size(); ++i)
+    type.shape[i] = x.type.shape[size_t(axes[i])];
+  return Value::tile(builder.emit(PermuteInst{axes}, {x.id}, type, span), type, x.origin);
+}
+
+Value Checker::callPermute(BuiltinCall &call) {
+  const BoundArg &x = *call.find("x");
+  if (!tileArg(call, x))
+    return Value::error();
+  const std::vector<int64_t> &shape = shapeOf(x.value);
+  std::vector<BoundArg> given;
+  for (const BoundArg &arg : call.many("axes")) { // the axes may come as a tuple
+    if (!arg.value.is(ValueKind::Tuple))
+      given.push_back(arg);
+    else
+      for (const Value &element : arg.value.elements)
+        given.push_back({element, arg.span, nullptr, nullptr});
   }
-  std::vector<Value> items = arg->value.is(ValueKind::Tuple) ? arg->value.elements : std::vector{arg->value};
-  for (const Value &item : items) {
-    auto axis = axisOf({item, arg->span, nullptr, nullptr}, rank, true);
+  std::vector<int64_t> axes;
+  for (const BoundArg &arg : given) {
+    auto axis = axisOf(arg, int64_t(shape.size()), false);
     if (!axis)
-      return std::nullopt;
-    if (std::ranges::find(axes, *axis) != axes.end()) {
-      report(Diag::AxisOutOfRange, arg->span, fmt::format("axis {} is named twice", *axis));
-      return std::nullopt;
-    }
+      return Value::error();
+    if (std::ranges::find(axes, *axis) != axes.end())
+      return fail(Diag::AxisOutOfRange, arg.span, fmt::format("axis {} is named twice", *axis),
+                  "'permute' names each axis of the tile once");
     axes.push_back(*axis);
   }
-  std::ranges::sort(axes);
-  return axes;
+  if (axes.size() != shape.size())
+    return fail(Diag::WrongRank, call.span,
+                fmt::format("{} {} for a tile of rank {}: one for each", axes.size(),
+                            axes.size() == 1 ? "axis" : "axes", shape.size()));
+  return permuted(x.value, axes, call.span);
 }
 
-/// What a sum or product of a dtype is computed in.
-static DType accumulator(DType t) {
-  switch (t) {
-  case DType::f16:
-  case DType::bf16:
-    return DType::f32;
-  case DType::i8:
-  case DType::i16:
-  case DType::bool_:
-    return DType::i32;
-  case DType::u8:
-  case DType::u16:
-    return DType::u32;
-  default:
-    return t;
-  }
-}
-
-/// Reduces along axes in a dtype wide enough for the sum, and brings floats back with one rounding.
-Value Checker::reduceTile(BuiltinCall &call, ReduceOp op) {
+Value Checker::callTranspose(BuiltinCall &call) {
   const BoundArg &x = *call.find("x");
-  if (!x.value.isTileLike())
-    return fail(Diag::OperandType, x.span,
-                fmt::format("'{}' takes a tile, not {}", call.info->name, typeName(x.value)));
-  auto keepdims = flag(call, "keepdims"), propagate = flag(call, "propagate_nan");
-  if (!keepdims || !propagate)
+  if (!tileArg(call, x))
     return Value::error();
-  Value v = materialize(x.value, x.span);
-  if (v.isError())
-    return v;
-  DType t = v.type.dtype;
-  bool logic = op == ReduceOp::Any || op == ReduceOp::All;
-  bool widens = op == ReduceOp::Sum || op == ReduceOp::Prod;
-  bool fits = logic ? t == DType::bool_ : hasArithmetic(t) && (t != DType::bool_ || op == ReduceOp::Sum);
-  if (!fits)
-    return fail(Diag::OperandType, x.span, fmt::format("'{}' does not take {}", call.info->name, typeName(x.value)),
-                logic               ? "compare it, as in 'x != 0'"
-                : t == DType::bool_ ? "'any' and 'all' reduce bools, 'sum' counts them"
-                                    : "convert it first, as in 'x.to(f32)'");
-  auto axes = reducedAxes(call, int64_t(v.type.shape.size()));
-  if (!axes)
+  int64_t rank = int64_t(shapeOf(x.value).size());
+  auto i = axisOf(*call.find("i"), rank, false), j = axisOf(*call.find("j"), rank, false);
+  if (!i || !j)
     return Value::error();
-  const Origin *why = v.origin ? v.origin : origin(call.span, "a tile is a run-time value");
-  DType wide = widens ? accumulator(t) : t;
-  v = convertTo(v, wide, call.span);
-  Type type = v.type, kept = v.type;
-  for (size_t i = axes->size(); i-- > 0;) {
-    type.shape.erase(type.shape.begin() + (*axes)[i]);
-    kept.shape[size_t((*axes)[i])] = 1;
-  }
-  ValueId id = v.id;
-  if (!axes->empty())
-    id = builder.emit(ReduceInst{op, *axes, *propagate}, {id}, type, call.span);
-  Value result = Value::tile(id, type, why);
-  if (isFloat(t)) // accumulated wide, rounded once
-    result = convertTo(result, t, call.span);
-  if (*keepdims && result.type.shape != kept.shape) {
-    kept.dtype = result.type.dtype;
-    Payload payload = result.type.shape.empty() ? Payload(BroadcastInst{}) : Payload(ReshapeInst{});
-    result = Value::tile(builder.emit(payload, {result.id}, kept, call.span), kept, why);
-  }
-  return result;
+  std::vector<int64_t> axes;
+  for (int64_t axis = 0; axis < rank; ++axis)
+    axes.push_back(axis == *i ? *j : axis == *j ? *i : axis);
+  return permuted(x.value, axes, call.span);
 }
 
-Value Checker::callReduce(BuiltinCall &call) {
-  std::string_view name = call.info->name;
-  return reduceTile(call, name == "sum"    ? ReduceOp::Sum
-                          : name == "prod" ? ReduceOp::Prod
-                          : name == "any"  ? ReduceOp::Any
-                                           : ReduceOp::All);
+/// `x.T`.
+Value Checker::transposed(const Value &x, Span span) {
+  size_t rank = shapeOf(x).size();
+  if (rank != 2)
+    return fail(Diag::WrongRank, span, fmt::format("'.T' exchanges the axes of a tile of rank 2, not of rank {}", rank),
+                "'x.transpose(i, j)' exchanges any two axes");
+  return permuted(x, {1, 0}, span);
 }
 
-/// One tile is reduced, two are compared element by element.
-Value Checker::callMinMax(BuiltinCall &call) {
-  bool isMax = call.info->name == "max";
+//===--------------------------------------------------------------------------------------------------------------===//
+// Parts
+//===--------------------------------------------------------------------------------------------------------------===//
+
+Value Checker::callCat(BuiltinCall &call) {
+  const BoundArg &a = *call.find("a"), &b = *call.find("b");
+  if (!tileArg(call, a) || !tileArg(call, b))
+    return Value::error();
+  const std::vector<int64_t> x = shapeOf(a.value), y = shapeOf(b.value);
+  if (x.size() != y.size())
+    return fail(Diag::WrongRank, call.span,
+                fmt::format("a tile of rank {} and one of rank {} cannot stand after one another", x.size(), y.size()));
+  const BoundArg *arg = call.find("axis");
+  auto axis = axisOf(arg ? *arg : BoundArg{Value::ofInt(0), call.span, nullptr, nullptr}, int64_t(x.size()), true);
+  if (!axis)
+    return Value::error();
+  for (size_t i = 0; i < x.size(); ++i)
+    if (x[i] != y[i] && int64_t(i) != *axis)
+      return fail(Diag::ShapesDiffer, call.span,
+                  fmt::format("tiles {} and {} differ along axis {}, and stand after one another along axis {}",
+                              shapeText(x), shapeText(y), i, *axis));
+  size_t along = size_t(*axis);
+  if (x[along] != y[along])
+    return fail(Diag::NotPowerOfTwo, call.span,
+                fmt::format("{} and {} elements along axis {} make {}, which is no power of two", x[along], y[along],
+                            along, x[along] + y[along]),
+                "'cat' takes tiles of one shape; fill the smaller one up");
+  auto dtype = commonTileDType(a, b, call.span);
+  std::vector<int64_t> shape = x;
+  shape[along] *= 2;
+  if (!dtype || !checkTileShape(shape, std::vector<Span>(shape.size(), call.span), call.span))
+    return Value::error();
+  Value l = convertTo(a.value, *dtype, a.span), r = convertTo(b.value, *dtype, b.span);
+  Type type{TypeKind::Tile, *dtype, shape, 0};
+  ValueId id = builder.emit(CatInst{*axis}, {l.id, r.id}, type, call.span);
+  return Value::tile(id, type, l.origin ? l.origin : r.origin);
+}
+
+/// Dtype of two tiles that stand in one: equal ones move as they are, others come together as in arithmetic.
+std::optional<DType> Checker::commonTileDType(const BoundArg &a, const BoundArg &b, Span span) {
+  bool same = !a.value.isUntyped() && !b.value.isUntyped() && dtypeOf(a.value) == dtypeOf(b.value);
+  return same ? dtypeOf(a.value) : commonDType(a.value, a.span, b.value, b.span, span);
+}
+
+/// Indices of a part, i32, one for each axis of the whole; those known while compiling are inside.
+std::optional<std::vector<ValueId>> Checker::partIndices(BuiltinCall &call, const std::vector<int64_t> &whole,
+                                                         const std::vector<int64_t> &part) {
+  const std::vector<BoundArg> &args = call.many("index");
+  if (part.size() != whole.size() || args.size() != whole.size()) {
+    report(Diag::WrongRank, call.span,
+           part.size() != whole.size()
+               ? fmt::format("a part {} of a tile {} has as many axes as the tile", shapeText(part), shapeText(whole))
+               : fmt::format("{} {} for a tile of rank {}: one for each axis", args.size(),
+                             args.size() == 1 ? "index" : "indices", whole.size()));
+    return std::nullopt;
+  }
+  std::vector<ValueId> ids;
+  for (size_t i = 0; i < whole.size(); ++i) {
+    if (part[i] > whole[i]) {
+      report(Diag::ShapesDiffer, call.span,
+             fmt::format("a part {} is larger than the tile {} along axis {}", shapeText(part), shapeText(whole), i));
+      return std::nullopt;
+    }
+    const BoundArg &arg = args[i];
+    constexpr std::string_view what = "an index of a part is one integer";
+    if (arg.value.isTileLike() && !shapeOf(arg.value).empty()) {
+      report(Diag::IndexType, arg.span, fmt::format("{}, not {}", what, typeName(arg.value)));
+      return std::nullopt;
+    }
+    if (arg.value.isConstScalar() && (arg.value.is(ValueKind::Int) || isInt(dtypeOf(arg.value)))) {
+      BigInt index = arg.value.is(ValueKind::Int) ? arg.value.integer : integerOf(arg.value);
+      int64_t parts = whole[i] / part[i];
+      if (index < 0 || index >= parts) {
+        report(Diag::PartIndex, arg.span,
+               fmt::format("there is no part {} along axis {}: a tile {} has {} of shape {} there", toString(index), i,
+                           shapeText(whole), parts == 1 ? "one" : fmt::format("{}", parts), shapeText(part)),
+               parts == 1 ? "indices count parts, from 0; here 0 is the only one"
+                          : fmt::format("indices count parts, from 0 to {}", parts - 1));
+        return std::nullopt;
+      }
+    }
+    Value v = indexValue(arg, what);
+    if (v.isError())
+      return std::nullopt;
+    if (v.type.dtype == DType::i64) { // what does not fit stays outside
+      Type type{TypeKind::Tile, DType::i32, {}, 0};
+      ValueId from = arg.value.isTile() ? arg.value.id : v.id;
+      v = Value::tile(builder.emit(ConvertInst{Rounding::NearestEven, true}, {from}, type, arg.span), type, v.origin);
+    }
+    ids.push_back(v.id);
+  }
+  return ids;
+}
+
+Value Checker::callExtract(BuiltinCall &call) {
   const BoundArg &x = *call.find("x");
-  const BoundArg *y = call.find("y");
-  if (!y) {
-    if (x.value.isConstScalar() && !call.find("axis"))
-      return x.value;
-    return reduceTile(call, isMax ? ReduceOp::Max : ReduceOp::Min);
-  }
-  for (std::string_view keyword : {"axis", "keepdims"})
-    if (const BoundArg *arg = call.find(keyword))
-      return fail(Diag::WrongArguments, arg->span,
-                  fmt::format("'{}' of two tiles is elementwise and takes no '{}'", call.info->name, keyword),
-                  fmt::format("reduce one tile with '{}(x, axis = …)'", call.info->name));
-  auto propagate = flag(call, "propagate_nan");
-  if (!propagate)
+  auto shape = tileShape({*call.find("shape")}, call.find("shape")->span);
+  if (!tileArg(call, x) || !shape)
     return Value::error();
-  BinaryOp op = isMax ? BinaryOp::Max : BinaryOp::Min;
-  return binary(op, x.value, x.span, y->value, y->span, call.span, {op, false, false, *propagate});
+  auto at = partIndices(call, shapeOf(x.value), *shape);
+  if (!at || x.value.isConstScalar())
+    return at ? x.value : Value::error();
+  Type type{TypeKind::Tile, x.value.type.dtype, *shape, 0};
+  if (*shape == x.value.type.shape) // the whole
+    return x.value;
+  at->insert(at->begin(), x.value.id);
+  return Value::tile(builder.emit(ExtractInst{}, std::move(*at), type, call.span), type, x.value.origin);
+}
+
+Value Checker::callInsert(BuiltinCall &call) {
+  const BoundArg &x = *call.find("x"), &y = *call.find("y");
+  if (!tileArg(call, x) || !tileArg(call, y))
+    return Value::error();
+  Value whole = materialize(x.value, x.span);
+  if (whole.isError())
+    return whole;
+  Value part = storable(y.value, whole.type.dtype, y.span, "a tile");
+  if (part.isError())
+    return part;
+  if (part.type.shape.empty() && !whole.type.shape.empty()) // one element
+    part = reshaped(part, std::vector<int64_t>(whole.type.shape.size(), 1), y.span);
+  auto at = partIndices(call, whole.type.shape, part.type.shape);
+  if (!at)
+    return Value::error();
+  if (part.type.shape == whole.type.shape)
+    return part;
+  at->insert(at->begin(), whole.id);
+  at->push_back(part.id);
+  const Origin *why = whole.origin ? whole.origin : part.origin;
+  return Value::tile(builder.emit(InsertInst{}, std::move(*at), whole.type, call.span), whole.type, why);
+}
+
+Value Checker::callItem(BuiltinCall &call) {
+  const BoundArg &x = *call.find("x");
+  if (!tileArg(call, x))
+    return Value::error();
+  const std::vector<int64_t> &shape = shapeOf(x.value);
+  if (elementCount(shape) != 1)
+    return fail(
+        Diag::ElementCount, x.span,
+        fmt::format("'item' takes a tile of one element, and {} has {}", typeName(x.value), elementCount(shape)),
+        "one element of many is 'x.extract(i, shape = 1).item()'");
+  return shape.empty() ? x.value : reshaped(x.value, {}, call.span);
 }
 
 } // namespace tilec::sema

@@ -117,6 +117,9 @@ Value Checker::callTiled(BuiltinCall &call) {
 }
 
 Value Checker::callNumTiles(BuiltinCall &call) {
+  if (call.receiver.sparseAxis >= 0)
+    return fail(Diag::UnknownMember, call.expr->callee.span, "a sparse view has no number of tiles",
+                "an index tile chooses its rows; extents are those of the array, 'a.shape(axis)'");
   auto axis = axisOf(*call.find("axis"), int64_t(call.receiver.type.shape.size()), false);
   if (!axis)
     return Value::error();
@@ -137,22 +140,13 @@ std::optional<std::vector<ValueId>> Checker::indices(const std::vector<BoundArg>
   std::vector<ValueId> ids;
   bool good = true;
   for (const BoundArg &arg : args) {
-    bool integral =
-        arg.value.is(ValueKind::Int) || (arg.value.isTileLike() && !arg.value.isUntyped() && isInt(dtypeOf(arg.value)));
-    if (!integral || !shapeOf(arg.value).empty()) {
-      report(Diag::IndexType, arg.span, fmt::format("an index of a view is one integer, not {}", typeName(arg.value)));
-      good = false;
-      continue;
-    }
-    Value v = materialize(arg.value, arg.span);
-    if (v.isError()) {
-      good = false;
-      continue;
-    }
-    // Indices are i32 or i64: what fits goes into the first.
-    DType t = v.type.dtype;
-    bool narrow = info(t).bits < 32 || t == DType::i32;
-    ids.push_back(convertTo(v, narrow ? DType::i32 : DType::i64, arg.span).id);
+    constexpr std::string_view what = "an index of a view is one integer";
+    bool isTile = arg.value.isTileLike() && !shapeOf(arg.value).empty();
+    Value v = isTile ? fail(Diag::IndexType, arg.span, fmt::format("{}, not {}", what, typeName(arg.value)),
+                            isInt(dtypeOf(arg.value)) ? "elements at index tiles are read with 'a.gather(i, …)'" : "")
+                     : indexValue(arg, what);
+    good &= !v.isError();
+    ids.push_back(v.id);
   }
   if (!good)
     return std::nullopt;
@@ -160,44 +154,71 @@ std::optional<std::vector<ValueId>> Checker::indices(const std::vector<BoundArg>
 }
 
 Value Checker::callLoad(BuiltinCall &call) {
-  const ArraySpec &array = program.arrays[call.receiver.root];
-  if (array.mode == ArrayMode::Out)
-    return fail(Diag::OutLoaded, call.span, fmt::format("'{}' is an 'out' array and cannot be loaded", array.name),
-                fmt::format("declare it 'inout' to read it"));
-  auto at = indices(call.many("index"), call.receiver, call.span);
+  if (!mayAccess(call, true, false))
+    return Value::error();
+  const Value &view = call.receiver;
+  const std::string &arrayName = program.arrays[view.root].name;
+  bool isSparse = view.sparseAxis >= 0;
+  Type type{TypeKind::Tile, view.type.dtype, view.type.shape, 0};
+  std::optional<std::vector<ValueId>> at;
+  if (!isSparse) {
+    at = indices(call.many("index"), view, call.span);
+  } else if (auto all = sparseLanes(call, paddingValue(view.padding, type.dtype, call.span), call.span)) {
+    at = std::move(all->operands);
+  }
   auto number = site(call, "load");
   auto checked = flag(call, "check_bounds");
-  if (!at || !number || !checked)
+  auto ordering = orderingOf(call, "a load", {}, {MemoryOrder::Weak, MemoryOrder::Relaxed, MemoryOrder::Acquire});
+  if (!at || !number || !checked || !ordering)
     return Value::error();
-  Type type{TypeKind::Tile, call.receiver.type.dtype, call.receiver.type.shape, 0};
-  std::vector<ValueId> operands = {call.receiver.id};
-  operands.insert(operands.end(), at->begin(), at->end());
-  ValueId id = builder.emit(LoadInst{*number, !*checked}, std::move(operands), type, call.span);
-  return Value::tile(id, type, origin(call.span, fmt::format("this is loaded from '{}'", array.name)));
+  const Origin *why = origin(call.span, fmt::format("this is loaded from '{}'", arrayName));
+  if (isSparse)
+    return Value::tile(builder.emit(GatherInst{*number, false, !*checked, *ordering}, std::move(*at), type, call.span),
+                       type, why);
+  at->insert(at->begin(), view.id);
+  return Value::tile(builder.emit(LoadInst{*number, !*checked, *ordering}, std::move(*at), type, call.span), type, why);
+}
+
+/// The value that a store or an atomic brings to a view: of the view's shape, a scalar repeated.
+Value Checker::tileFor(BuiltinCall &call) {
+  const BoundArg &x = *call.find("x");
+  const Type &view = call.receiver.type;
+  Value v =
+      storable(x.value, view.dtype, x.span, fmt::format("the array '{}'", program.arrays[call.receiver.root].name));
+  if (v.isError())
+    return v;
+  if (!v.type.shape.empty() && v.type.shape != view.shape)
+    return fail(
+        Diag::StoreShape, x.span,
+        fmt::format("a tile {} does not fit the view's tiles {}", shapeText(v.type.shape), shapeText(view.shape)),
+        "the shapes must be the same; a scalar is repeated");
+  return broadcastTo(v, view.shape, x.span);
 }
 
 Value Checker::callStore(BuiltinCall &call) {
-  const ArraySpec &array = program.arrays[call.receiver.root];
-  if (array.mode == ArrayMode::In)
-    return fail(Diag::InStored, call.span, fmt::format("'{}' is an 'in' array and cannot be stored to", array.name),
-                "declare it 'out' or 'inout'");
-  auto at = indices(call.many("index"), call.receiver, call.span);
-  const BoundArg &x = *call.find("x");
-  const std::vector<int64_t> &shape = call.receiver.type.shape;
-  Value v = storable(x.value, call.receiver.type.dtype, x.span, fmt::format("the array '{}'", array.name));
-  if (!v.isError() && !v.type.shape.empty() && v.type.shape != shape)
-    v = fail(Diag::StoreShape, x.span,
-             fmt::format("a tile {} does not fit the view's tiles {}", shapeText(v.type.shape), shapeText(shape)),
-             "the shapes must be the same; a scalar is repeated");
+  if (!mayAccess(call, false, true))
+    return Value::error();
+  const Value &view = call.receiver;
+  bool isSparse = view.sparseAxis >= 0;
+  Value v = tileFor(call);
+  std::optional<std::vector<ValueId>> at;
+  if (!isSparse) {
+    at = indices(call.many("index"), view, call.span);
+  } else if (auto all = sparseLanes(call, v, call.find("x")->span)) {
+    at = std::move(all->operands);
+  }
   auto number = site(call, "store");
   auto checked = flag(call, "check_bounds");
-  if (!at || !number || !checked || v.isError())
+  auto ordering = orderingOf(call, "a store", {}, {MemoryOrder::Weak, MemoryOrder::Relaxed, MemoryOrder::Release});
+  if (!at || !number || !checked || !ordering || v.isError())
     return Value::error();
-  v = broadcastTo(v, shape, x.span);
-  std::vector<ValueId> operands = {call.receiver.id};
-  operands.insert(operands.end(), at->begin(), at->end());
-  operands.push_back(v.id);
-  builder.emitVoid(StoreInst{*number, !*checked}, std::move(operands), call.span);
+  if (isSparse) {
+    builder.emitVoid(ScatterInst{*number, false, !*checked, *ordering}, std::move(*at), call.span);
+    return Value::unit();
+  }
+  at->insert(at->begin(), view.id);
+  at->push_back(v.id);
+  builder.emitVoid(StoreInst{*number, !*checked, *ordering}, std::move(*at), call.span);
   return Value::unit();
 }
 

@@ -17,7 +17,7 @@ struct FileNames {
   std::map<std::string, const syntax::FnDecl *, std::less<>> fns;
   std::map<std::string, const syntax::ConstDecl *, std::less<>> consts;
   std::map<std::string, const syntax::KernelDecl *, std::less<>> kernels;
-  bool hasImports = false; ///< names may come from elsewhere: while imports are not built, unknown ones stay unreported
+  bool hasImports = false; ///< an import failed, which is reported: names that it would give stay unreported
   explicit FileNames(const syntax::File &file);
 };
 
@@ -25,6 +25,8 @@ struct FileNames {
 inline constexpr int maxCalls = 64;
 /// Calls inlined into one kernel, all together.
 inline constexpr int maxInlined = 1 << 16;
+/// Trips of one `static for`, and of all in one kernel together.
+inline constexpr int64_t maxTrips = 4096, maxUnrolled = 1 << 16;
 /// Calls of a chain that a message shows; long ones come from recursion and repeat themselves.
 inline constexpr size_t chainShown = 8;
 /// Elements of the largest tile.
@@ -65,7 +67,7 @@ public:
   Program program;
   const Arch *arch = nullptr;
   std::map<std::string, int64_t> siteHints; ///< --hint a.load.latency=4
-  std::set<std::string> integerLets;        ///< clause `let`s that are integers at a launch
+  std::map<std::string, DType> letDTypes;   ///< clause `let`s by what a launch computes: i64, f32 or bool
 
 private:
   const SourceManager &sources;
@@ -81,28 +83,34 @@ private:
   };
   std::vector<Call> calls; ///< functions being inlined here, outermost first
   size_t chain = 0;        ///< notes of the last report that show them
+  /// Whether control reaches a place of a function or a loop's body. A `return`, `break` or `continue` under a run-time
+  /// condition makes it a run-time value: the statements behind it stand under an `if` of that value.
+  struct Flow {
+    Value live = Value::ofBool(true); ///< false where the function or the trip has been left
+    Value go = Value::ofBool(true);   ///< false where a `break` ended the loop
+    std::optional<Value> returned;    ///< what the function gives where it has been left
+    bool dead() const { return live.isBool() && live.bits == 0; }
+    bool open() const { return !live.isBool(); }
+  };
+  enum class LoopKind : uint8_t { None, RunTime, Unrolled };
   /// The function (or kernel) whose statements are being checked.
   struct Frame {
     bool wanted = false; ///< the caller uses its value
     bool isKernel = false;
-    int number = 0;                ///< tells the variables of one call from those of another
-    int loops = 0;                 ///< loops around this place
-    std::optional<Value> returned; ///< a `return` was met: nothing behind it is reached
-    /// Statements left to do behind an `if` that returns in one arm: the other arm goes on with them.
-    struct Rest {
-      const syntax::Block *block;
-      size_t from;
-      Scope *scope;
-      bool wanted;
-    };
-    std::vector<Rest> rests;
-    const syntax::IfExpr *statementIf = nullptr; ///< the `if` that is a whole statement, just before it is checked
+    int number = 0;                 ///< tells the variables of one call from those of another
+    int loops = 0;                  ///< loops around this place
+    LoopKind loop = LoopKind::None; ///< the innermost of them
+    int valueIfs = 0;               ///< `if`s around this place (in the innermost loop) whose values are used
+    size_t kept = 0;                ///< variables that outlive the function or trip when it is left
+    Flow flow;
   };
   Frame *frame = nullptr;
   int frames = 0;
   bool tooDeep = false; ///< a limit was hit: nothing goes on until the outermost call is left
   int inlined = 0;
-  int depth = 0; ///< nested expressions, calls included
+  int64_t unrolled = 0;           ///< trips of `static for`s
+  int depth = 0;                  ///< nested expressions, calls included
+  std::vector<std::string> facts; ///< conditions of the `static if`s around this place, as factText() writes them
   std::map<const syntax::ConstDecl *, Value> constants;
   std::set<const syntax::ConstDecl *> evaluating;
   std::map<std::string, size_t> arrayIndex;
@@ -149,6 +157,7 @@ private:
   };
   std::optional<Pair> unify(const Value &a, Span spanA, const Value &b, Span spanB, Span span);
   Value binary(BinaryOp op, const Value &a, Span spanA, const Value &b, Span spanB, Span span, BinaryInst flags = {});
+  Value matmul(const Value &a, Span spanA, const Value &b, Span spanB, Span span); ///< builtins_product.cpp
   Value shift(BinaryOp op, const Value &a, Span spanA, const Value &b, Span spanB, Span span);
   Value power(const Value &a, Span spanA, const Value &b, Span spanB, Span span);
   Value compareValues(CompareOp op, const Value &a, Span spanA, const Value &b, Span spanB, Span span);
@@ -170,12 +179,27 @@ private:
   Value insertAxes(const syntax::IndexExpr &e, const Value &base);
   Value tupleExpr(const syntax::TupleExpr &e);
   std::vector<std::string> visibleNames() const;
+  std::string likelyName(const std::string &name) const;
   std::vector<std::string> visibleFns() const;
 
+  // -- optional arrays (facts.cpp)
+  void addFacts(const syntax::Expr &condition, bool holds);
+  bool implied(const syntax::Expr &condition, bool holds = true) const;
+  std::string factText(const syntax::Expr &e) const;
+  Value readArray(Binding &binding, Span span);
+
   // -- branches (branches.cpp)
-  Value ifExpr(const syntax::IfExpr &e, bool wanted);
-  Value runTimeIf(const syntax::IfExpr &e, const Value &condition, bool wanted);
-  Value knownIf(const syntax::IfExpr &e, bool taken, bool wanted);
+  /// What stands around an `if` that is a statement: the list it is in, whose rest an arm may go on with.
+  struct Rest {
+    const syntax::Block *list;
+    size_t next;           ///< the statement behind the `if`
+    bool wanted, tail;     ///< as for statements()
+    bool consumed = false; ///< the rest has been checked in an arm
+    bool last() const { return next == list->stmts.size(); }
+  };
+  Value ifExpr(const syntax::IfExpr &e, bool wanted, Rest *rest = nullptr);
+  Value runTimeIf(const syntax::IfExpr &e, const Value &condition, bool wanted, Rest *rest);
+  Value knownIf(const syntax::IfExpr &e, bool taken, bool wanted, bool tail);
   struct VarState {
     Value value;
     Assigned assigned;
@@ -189,21 +213,38 @@ private:
     Value value;
     std::vector<VarState> vars;
     Span span;
+    Flow flow;
+    std::vector<ValueId> yields; ///< what the arm gives when the two are joined
   };
-  /// `returned`: given where an arm may return; the arm then runs to the end of the function.
-  Arm checkArm(const syntax::Block *block, Span span, bool wanted, bool *returned);
+  /// Where two ways of control meet: an `if`, or what it left open.
+  struct Join {
+    Span span;
+    std::optional<Span> condition; ///< of an `if` written in the program
+    bool hasElse = true;
+    bool returns = false; ///< the values are those of a function that is left at several places
+    std::vector<ValueId> results{};
+  };
+  /// `tail`: the end of the block leaves the function or the trip.
+  Arm checkArm(const syntax::Block *block, Span span, bool wanted, bool tail);
+  void appendRest(Arm &arm, const Rest &rest);
+  Value guarded(const syntax::Block &b, size_t from, bool wanted, bool tail);
+  void leave(Value value);
+  void closeIf(Join &join, const Value &condition, Arm &a, Arm &b);
   void poison(const syntax::Block &block); ///< what it assigns becomes erroneous
-  bool agree(const syntax::IfExpr &e, Arm &a, Arm &b, Value &x, Value &y);
-  Value mergeValues(const syntax::IfExpr &e, Arm &a, Arm &b, Value x, Value y, std::vector<ValueId> &yieldA,
-                    std::vector<ValueId> &yieldB, std::vector<ValueId> &results);
-  void mergeVars(const syntax::IfExpr &e, size_t count, Arm &a, Arm &b, std::vector<ValueId> &yieldA,
-                 std::vector<ValueId> &yieldB, std::vector<ValueId> &results);
+  bool agree(const Join &join, Arm &a, Arm &b, Value &x, Value &y);
+  Value mergeValues(Join &join, Arm &a, Arm &b, Value x, Value y);
+  Value mergeFlag(Join &join, Arm &a, Arm &b, const Value &x, const Value &y);
+  void mergeFlow(Join &join, Arm &a, Arm &b);
+  Value oneSided(Join &join, Arm &has, Arm &lacks, const Value &value);
+  void mergeVars(Join &join, size_t count, Arm &a, Arm &b);
+  Value anyValue(const Type &type, Span span); ///< stands where no value is needed
   Assigned mergeState(Binding &var, const VarState &a, const VarState &b, const Arm &armA, const Arm &armB);
 
   // -- statements (stmts.cpp, loops.cpp)
-  Value block(const syntax::Block &b, bool wanted);
-  Value statements(const syntax::Block &b, size_t from, bool wanted);
+  Value block(const syntax::Block &b, bool wanted, bool tail = false);
+  Value statements(const syntax::Block &b, size_t from, bool wanted, bool tail);
   void returnStmt(const syntax::ReturnStmt &s);
+  void loopExit(const syntax::Stmt &s);
   Value readBinding(Binding &binding, Span span);
   void stmt(const syntax::Stmt &s);
   void bindStmt(const syntax::BindStmt &s);
@@ -211,7 +252,22 @@ private:
   void assign(Binding &var, const Value &value, Span place, Span valueSpan);
   Value sameType(Binding &var, const Value &old, const Value &value, Span place, Span valueSpan);
   void forStmt(const syntax::ForStmt &s);
-  bool loopBounds(const syntax::ForStmt &s, std::array<Value, 3> &bounds, Type &type);
+  void staticFor(const syntax::ForStmt &s);
+  void whileStmt(const syntax::WhileStmt &s);
+  bool rangeOf(const syntax::ForStmt &s, std::array<Value, 3> &bounds, std::array<Span, 3> &spans);
+  bool loopBounds(const syntax::ForStmt &s, std::array<Value, 3> &bounds, Type &type, std::optional<BigInt> &known);
+  /// Variables that a loop carries from trip to trip, and others that its body may give a value.
+  struct Carried {
+    std::vector<Binding *> vars, others;
+    std::vector<Value> before;
+    std::vector<Assigned> earlier;
+  };
+  Carried carriedBy(const syntax::Block &body);
+  void operandsOf(const Carried &carried, std::vector<ValueId> &out) const;
+  void becomeParams(const Carried &carried, Block &block);
+  std::vector<ValueId> becomeResults(const Carried &carried);
+  Flow loopBody(const syntax::Block &body, const syntax::Ident *var, const Value &index);
+  void leaveLoop(const Carried &carried, Span span);
   std::optional<Type> annotationType(const syntax::TypeExpr &type);
   void bindPattern(const syntax::Pattern &pattern, const Value &value, Span valueSpan, NameKind kind);
   Binding *declare(const std::string &name, Span span, NameKind kind, Value value);
@@ -268,31 +324,125 @@ private:
   Value callByArch(BuiltinCall &call);
   Value callFill(BuiltinCall &call);
   Value callArange(BuiltinCall &call);
+  Value callTileList(BuiltinCall &call);
+  bool listElements(const syntax::Expr &e, size_t depth, std::vector<BoundArg> &out, std::vector<int64_t> &shape);
   Value callTiled(BuiltinCall &call);
   Value callLoad(BuiltinCall &call);
   Value callStore(BuiltinCall &call);
   Value callNumTiles(BuiltinCall &call);
   Value callArrayShape(BuiltinCall &call);
-  Value callReshape(BuiltinCall &call);
-  Value callBroadcast(BuiltinCall &call);
   Value callTo(BuiltinCall &call);
-  Value callReduce(BuiltinCall &call);
-  Value callMinMax(BuiltinCall &call);
   Value callWhere(BuiltinCall &call);
   Value callClamp(BuiltinCall &call);
   Value callMath(BuiltinCall &call);
   Value callArith(BuiltinCall &call);
   Value callFma(BuiltinCall &call);
-  Value callStaticAssert(BuiltinCall &call);
   Value callClauseOnly(BuiltinCall &call);
-  Value later(BuiltinCall &call);
   Value query(BuiltinCall &call);
   Value queryOf(std::string_view name, const Value &object, Span span);
   Value extentOf(const Value &array, int axis, Span span);
-  bool noFtz(BuiltinCall &call, DType dtype);
-  Value reduceTile(BuiltinCall &call, ReduceOp op);
-  std::optional<std::vector<int64_t>> reducedAxes(BuiltinCall &call, int64_t rank);
+  struct FloatFlags {
+    Rounding rounding = Rounding::NearestEven;
+    bool approx = false, ftz = false;
+  };
+  std::optional<FloatFlags> floatFlags(BuiltinCall &call);
+  bool takesFlags(BuiltinCall &call, std::optional<DType> dtype);
   std::optional<std::vector<ValueId>> indices(const std::vector<BoundArg> &args, const Value &view, Span span);
+  Value tileFor(BuiltinCall &call);
+
+  // -- element accesses (builtins_memory.cpp) and sparse views (builtins_sparse.cpp)
+  Value callAt(BuiltinCall &call);
+  Value callSlice(BuiltinCall &call);
+  Value callGather(BuiltinCall &call);
+  Value callScatter(BuiltinCall &call);
+  Value callAtomic(BuiltinCall &call);
+  Value callViewAtomic(BuiltinCall &call);
+  Value callSparse(BuiltinCall &call);
+  /// Operands of an access of elements, all but the array of one shape.
+  struct Lanes {
+    std::vector<ValueId> operands;
+    std::vector<int64_t> shape;
+    bool masked = false;
+  };
+  std::optional<Lanes> lanes(BuiltinCall &call, const std::vector<Value> &values, const std::vector<Span> &valueSpans);
+  std::optional<Lanes> sparseLanes(BuiltinCall &call, const Value &value, Span valueSpan);
+  std::optional<std::vector<Value>> sparseIndices(BuiltinCall &call);
+  Value paddingValue(Padding padding, DType dtype, Span span);
+  Value indexValue(const BoundArg &arg, std::string_view what);
+  bool broadcastAll(std::vector<Value> &values, const std::vector<Span> &spans);
+  bool mayAccess(const BuiltinCall &call, bool reads, bool writes);
+  bool hasElements(const BuiltinCall &call);
+  bool atomicDType(const BuiltinCall &call);
+  bool evenSlice(BuiltinCall &call, int64_t axis, const Value &start, const Value &stop, int64_t step);
+  std::optional<size_t> wordOf(const BoundArg &arg, std::string_view keyword, std::string_view of,
+                               const std::vector<std::string> &words);
+  std::optional<Ordering> orderingOf(BuiltinCall &call, std::string_view of, Ordering usual,
+                                     const std::vector<MemoryOrder> &orders);
+
+  // -- shapes (builtins_shape.cpp)
+  Value callReshape(BuiltinCall &call);
+  Value callBroadcast(BuiltinCall &call);
+  Value callPermute(BuiltinCall &call);
+  Value callTranspose(BuiltinCall &call);
+  Value callCat(BuiltinCall &call);
+  Value callExtract(BuiltinCall &call);
+  Value callInsert(BuiltinCall &call);
+  Value callItem(BuiltinCall &call);
+  bool tileArg(const BuiltinCall &call, const BoundArg &arg);
+  Value reshaped(Value v, const std::vector<int64_t> &shape, Span span);
+  Value permuted(const Value &x, const std::vector<int64_t> &axes, Span span);
+  Value transposed(const Value &x, Span span);
+  std::optional<DType> commonTileDType(const BoundArg &a, const BoundArg &b, Span span);
+  std::optional<std::vector<ValueId>> partIndices(BuiltinCall &call, const std::vector<int64_t> &whole,
+                                                  const std::vector<int64_t> &part);
+
+  // -- reductions and scans (builtins_reduce.cpp), those by functions (builtins_fold.cpp)
+  Value callReduce(BuiltinCall &call);
+  Value callMinMax(BuiltinCall &call);
+  Value callArgExtreme(BuiltinCall &call);
+  Value callCumulative(BuiltinCall &call);
+  Value callReduceFn(BuiltinCall &call);
+  Value callScanFn(BuiltinCall &call);
+  Value reduceTile(BuiltinCall &call, ReduceOp op);
+  bool reducible(BuiltinCall &call, const BoundArg &x, bool countsBools, bool logic);
+  std::optional<std::vector<int64_t>> reducedAxes(BuiltinCall &call, int64_t rank);
+  /// What a function combines: tiles of one shape and the identity of each.
+  struct Combined {
+    bool isTuple = false;
+    std::vector<Value> tiles, identities;
+  };
+  std::optional<Combined> combined(BuiltinCall &call);
+  bool combineBlock(BuiltinCall &call, const Combined &all, Block &block);
+  Value emitCombined(BuiltinCall &call, Payload payload, const Combined &all, const std::vector<int64_t> &shape,
+                     const std::vector<int64_t> &kept);
+  Value combinesNothing(BuiltinCall &call, const Combined &all);
+
+  // -- products (builtins_product.cpp)
+  Value callMma(BuiltinCall &call);
+  Value callMmaScaled(BuiltinCall &call);
+  bool productDTypes(const BoundArg &a, const BoundArg &b, Span span);
+  std::vector<int64_t> productShape(const BoundArg &a, const BoundArg &b, Span span);
+  bool accumulates(const BoundArg &acc, const std::vector<int64_t> &shape, const std::vector<DType> &accumulators,
+                   std::string_view of);
+  Value emitMma(const Value &a, const Value &b, const Value &acc, bool fastAcc, Span span);
+  Value dequantized(const BoundArg &x, const BoundArg &scale, size_t along);
+
+  // -- bits (builtins_bits.cpp), debugging, promises and launches (builtins_debug.cpp)
+  Value callBitcast(BuiltinCall &call);
+  Value callPack(BuiltinCall &call);
+  Value callUnpack(BuiltinCall &call);
+  Value callPopcount(BuiltinCall &call);
+  Value bitsOperand(BuiltinCall &call, const BoundArg &x);
+  Value lineOperand(BuiltinCall &call, const BoundArg &x);
+  std::optional<DType> bitsDType(BuiltinCall &call);
+  Value callStaticAssert(BuiltinCall &call);
+  Value callAssert(BuiltinCall &call);
+  Value callPrint(BuiltinCall &call);
+  Value callAssumeDivisible(BuiltinCall &call);
+  Value callGridDependency(BuiltinCall &call);
+  std::optional<std::string> stringOf(const BoundArg &arg, std::string_view what);
+
+  // -- sites (sites.cpp)
   std::optional<size_t> site(BuiltinCall &call, std::string operation);
   bool siteHint(Site &site, const BoundArg &arg, std::string_view name);
   void nameSites();

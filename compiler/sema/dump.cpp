@@ -126,6 +126,12 @@ private:
     return std::visit(
         Overloaded{
             [&](const ConstInst &i) { return "const " + constantText(dtype, i.bits); },
+            [&](const ListInst &i) {
+              std::vector<std::string> parts;
+              for (uint64_t bits : i.bits)
+                parts.push_back(constantText(dtype, bits));
+              return fmt::format("list [{}]", join(parts, ", "));
+            },
             [&](const ArangeInst &i) {
               return fmt::format("arange start {} step {}", constantText(dtype, i.start), constantText(dtype, i.step));
             },

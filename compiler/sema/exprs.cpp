@@ -86,11 +86,13 @@ Value Checker::exprKind(const Expr &e) {
   case ExprKind::Tuple:
     return tupleExpr(as<TupleExpr>(e));
   case ExprKind::List:
-    return notBuilt(e.span, "a list of values");
+    return fail(Diag::ListPlace, e.span, "a list of values stands only in 'tile<T>([…])'",
+                "values that go together are a tuple, '(a, b)'");
   case ExprKind::If:
     return ifExpr(as<IfExpr>(e), true);
   case ExprKind::Closure:
-    return notBuilt(e.span, "a function as a value");
+    return fail(Diag::ListPlace, e.span, "a function without a name stands only behind 'combine ='",
+                "give it a name with 'fn name(…) { … }'");
   }
   return Value::error();
 }
@@ -105,6 +107,17 @@ std::vector<std::string> Checker::visibleNames() const {
   return result;
 }
 
+/// The name that a misspelt one was meant to be: a value first, else a dtype.
+std::string Checker::likelyName(const std::string &name) const {
+  if (diags.crowded())
+    return "";
+  std::vector<std::string> visible = visibleNames(), dtypes;
+  for (const DTypeInfo &row : allDTypes())
+    dtypes.emplace_back(row.name);
+  bool isDType = nearest(name, visible).empty() && !nearest(name, dtypes).empty();
+  return suggest(name, isDType ? dtypes : visible);
+}
+
 /// Values before constants of the file; functions have a namespace of their own, which the message tells.
 Value Checker::nameExpr(const NameExpr &e) {
   Binding *binding = scope ? scope->find(e.name).first : nullptr;
@@ -116,8 +129,7 @@ Value Checker::nameExpr(const NameExpr &e) {
                   fmt::format("call it, as in '{}(…)'", e.name));
     if (names.hasImports)
       return Value::error();
-    return fail(Diag::UnknownName, e.span, fmt::format("there is no name '{}' here", e.name),
-                diags.crowded() ? "" : suggest(e.name, visibleNames()));
+    return fail(Diag::UnknownName, e.span, fmt::format("there is no name '{}' here", e.name), likelyName(e.name));
   }
   return readBinding(*binding, e.span);
 }
@@ -125,11 +137,8 @@ Value Checker::nameExpr(const NameExpr &e) {
 /// Arrays, scalars and symbols become instructions where they are used; a variable must have a value here.
 Value Checker::readBinding(Binding &binding, Span span) {
   switch (binding.kind) {
-  case NameKind::Array: {
-    Value array = binding.value;
-    array.id = builder.emit(ArrayArgInst{array.root}, {}, array.type, span);
-    return array;
-  }
+  case NameKind::Array:
+    return readArray(binding, span);
   case NameKind::Scalar: {
     Value scalar = binding.value;
     scalar.id = builder.emit(ScalarArgInst{scalar.root}, {}, scalar.type, span);
@@ -205,7 +214,8 @@ Value Checker::binaryLink(const BinaryExpr &e, const Value &a) {
   if (a.isError() || b.isError())
     return Value::error();
   if (e.op == syntax::BinaryOp::MatMul)
-    return notBuilt(e.span, "the matrix product '@'");
+    return usable(a, e.lhs->span) && usable(b, e.rhs->span) ? matmul(a, e.lhs->span, b, e.rhs->span, e.span)
+                                                            : Value::error();
   if (e.op >= syntax::BinaryOp::Lt && e.op <= syntax::BinaryOp::Ne) {
     auto op = CompareOp(int(e.op) - int(syntax::BinaryOp::Lt));
     return compareValues(op, a, e.lhs->span, b, e.rhs->span, e.span);
@@ -217,17 +227,22 @@ Value Checker::binaryOf(syntax::BinaryOp op, const Value &a, Span spanA, const V
   return binary(arithmetic(op), a, spanA, b, spanB, span);
 }
 
-/// Whether instructions may run although the program would not have reached them: no memory access, no division that
-/// could be by zero.
-static bool harmless(const sema::Block &block) {
-  for (const Inst &inst : block.insts) {
-    auto *binary = std::get_if<BinaryInst>(&inst.payload);
-    bool divides = binary && binary->op >= sema::BinaryOp::FloorDiv && binary->op <= sema::BinaryOp::CDiv;
-    if (divides || std::holds_alternative<LoadInst>(inst.payload) || std::holds_alternative<StoreInst>(inst.payload) ||
-        !inst.blocks.empty())
-      return false;
-  }
-  return true;
+/// Whether an instruction may run although the program would not have reached it: it touches no memory, has no effect,
+/// promises nothing and cannot be without a result.
+static bool harmless(const Inst &inst) {
+  auto isOneOf = [&]<typename... T>(std::type_identity<T>...) {
+    return (std::holds_alternative<T>(inst.payload) || ...);
+  };
+  if (auto *binary = std::get_if<BinaryInst>(&inst.payload)) // no division that could be by zero, no negative power
+    return binary->op != sema::BinaryOp::Pow &&
+           (binary->op < sema::BinaryOp::FloorDiv || binary->op > sema::BinaryOp::CDiv);
+  using std::type_identity;
+  return inst.blocks.empty() &&
+         !isOneOf(type_identity<LoadInst>(), type_identity<StoreInst>(), type_identity<ViewAtomicInst>(),
+                  type_identity<GatherInst>(), type_identity<ScatterInst>(), type_identity<AtomicInst>(),
+                  type_identity<ExtractInst>(), type_identity<InsertInst>(), type_identity<AssumeDivisibleInst>(),
+                  type_identity<PrintInst>(), type_identity<AssertInst>(), type_identity<GridWaitInst>(),
+                  type_identity<GridLaunchInst>());
 }
 
 /// `&&` and `||`. What the left side decides while compiling leaves the right side unchecked.
@@ -260,7 +275,7 @@ Value Checker::logicExpr(const BinaryExpr &e, const Value &a) {
     return Value::error();
   bool scalars = shapeOf(a).empty() && shapeOf(b).empty();
   sema::BinaryOp op = isAnd ? sema::BinaryOp::And : sema::BinaryOp::Or;
-  if (!scalars || harmless(right)) {
+  if (!scalars || std::ranges::all_of(right.insts, harmless)) {
     builder.splice(right);
     auto pair = unify(a, e.lhs->span, b, e.rhs->span, e.span);
     return pair ? emitBinary({op}, pair->a, pair->b, e.span) : Value::error();

@@ -118,6 +118,8 @@ Folded foldTypedInt(BinaryOp op, const Value &a, const Value &b) {
     return wrapped(x | y);
   case BinaryOp::Xor:
     return wrapped(x ^ y);
+  case BinaryOp::MulHi:
+    return Value::typed(t, encodeInt(t, int64_t((wideX * wideY) >> info(t).bits)));
   case BinaryOp::Pow: {
     if (wideY < 0)
       return fault(Diag::ConstantArithmetic,
@@ -133,35 +135,37 @@ Folded foldTypedInt(BinaryOp op, const Value &a, const Value &b) {
   }
 }
 
-double floatMinMax(bool max, double a, double b) {
+double floatMinMax(bool max, double a, double b, bool propagateNan) {
   if (std::isnan(a) || std::isnan(b))
-    return std::isnan(a) ? b : a;
+    return std::isnan(a) == propagateNan ? a : b;
   if (a == b) // +0 is above −0
     return std::signbit(a) == max ? b : a;
   return (a < b) == max ? b : a;
 }
 
-/// Of two f64; the caller rounds. Rounding the exact f64 result of + − × ÷ once more is the same as rounding once, for
-/// every format of at most 24 bits.
-std::optional<double> foldReal(BinaryOp op, double a, double b) {
+/// Two numbers of a float dtype; the bits of the result.
+std::optional<uint64_t> foldReal(BinaryOp op, DType t, double a, double b, const BinaryInst &flags) {
   switch (op) {
   case BinaryOp::Add:
-    return a + b;
   case BinaryOp::Sub:
-    return a - b;
   case BinaryOp::Mul:
-    return a * b;
-  case BinaryOp::Div:
-    return a / b;
+  case BinaryOp::Div: // in the order of FloatOp
+    return foldFloat(FloatOp(int(op) - int(BinaryOp::Add)), t, {a, b, 0}, flags.rounding, flags.ftz);
   case BinaryOp::Pow:
-    return std::pow(a, b);
+    return encodeFloat(t, std::pow(a, b));
   case BinaryOp::Min:
-    return floatMinMax(false, a, b);
   case BinaryOp::Max:
-    return floatMinMax(true, a, b);
+    return encodeFloat(t, floatMinMax(op == BinaryOp::Max, a, b, flags.propagateNan));
   default:
     return std::nullopt;
   }
+}
+static_assert(int(BinaryOp::Div) - int(BinaryOp::Add) == int(FloatOp::Div));
+
+/// Dtype of two untyped integers.
+std::expected<DType, Fault> promoteDefaults(const Value &a, const Value &b) {
+  auto t = defaultDType(a), u = defaultDType(b);
+  return t && u ? promote(*t, *u) : t ? u : t;
 }
 
 /// Typed integers: the amount must be below the width.
@@ -183,7 +187,7 @@ Folded foldShift(BinaryOp op, const Value &a, const Value &amount) {
 } // namespace
 
 /// Shifts keep the left dtype; everything else happens in the common one.
-Folded foldBinary(BinaryOp op, const Value &a, const Value &b) {
+Folded foldBinary(BinaryOp op, const Value &a, const Value &b, const BinaryInst &flags) {
   if ((op == BinaryOp::Shl || op == BinaryOp::Shr) && a.is(ValueKind::Typed) && isInt(a.dtype) &&
       (b.is(ValueKind::Int) || (b.is(ValueKind::Typed) && isInt(b.dtype))))
     return foldShift(op, a, b);
@@ -191,6 +195,11 @@ Folded foldBinary(BinaryOp op, const Value &a, const Value &b) {
   if (!pair)
     return std::unexpected(pair.error());
   auto &[x, y] = *pair;
+  if (op == BinaryOp::MulHi && x.is(ValueKind::Int)) { // its width is that of the dtype they have alone
+    auto t = promoteDefaults(x, y);
+    Folded l = t ? giveDType(x, *t) : Folded(std::unexpected(t.error())), r = t ? giveDType(y, *t) : l;
+    return l && r ? foldTypedInt(op, *l, *r) : l ? r : l;
+  }
   if (op == BinaryOp::Div && (x.is(ValueKind::Int) || (x.is(ValueKind::Typed) && isInt(x.dtype))))
     op = BinaryOp::FloorDiv;
   if (op == BinaryOp::FloorDiv && (x.is(ValueKind::Float) || (x.is(ValueKind::Typed) && isFloat(x.dtype))))
@@ -201,8 +210,8 @@ Folded foldBinary(BinaryOp op, const Value &a, const Value &b) {
   if (x.is(ValueKind::Int))
     return foldExact(op, x.integer, y.integer);
   if (x.is(ValueKind::Float)) {
-    auto real = foldReal(op, x.real, y.real);
-    return real ? Folded(Value::ofFloat(*real)) : refused("floats");
+    auto real = foldReal(op, DType::f64, x.real, y.real, flags);
+    return real ? Folded(Value::ofFloat(decodeFloat(DType::f64, *real))) : refused("floats");
   }
   if (x.dtype == DType::bool_) {
     if (op == BinaryOp::And || op == BinaryOp::Or || op == BinaryOp::Xor) {
@@ -215,8 +224,8 @@ Folded foldBinary(BinaryOp op, const Value &a, const Value &b) {
     return op == BinaryOp::Shl || op == BinaryOp::Shr ? foldShift(op, x, y) : foldTypedInt(op, x, y);
   if (!hasArithmetic(x.dtype))
     return refused(fmt::format("{}, which has no arithmetic", name(x.dtype)));
-  auto real = foldReal(op, realOf(x), realOf(y));
-  return real ? Folded(Value::typed(x.dtype, encodeFloat(x.dtype, *real))) : refused("floats");
+  auto bits = foldReal(op, x.dtype, realOf(x), realOf(y), flags);
+  return bits ? Folded(Value::typed(x.dtype, *bits)) : refused("floats");
 }
 
 template <typename T> static bool compare(CompareOp op, T a, T b) {

@@ -3,6 +3,7 @@
 // wrap or round as the same operation does at run time.
 #include "compiler/base/diag.h"
 #include "compiler/sema/value.h"
+#include <array>
 #include <expected>
 
 namespace tilec::sema {
@@ -30,13 +31,18 @@ Folded defaultTyped(const Value &scalar);
 
 /// Brings two constant scalars to one kind: both untyped integers, both untyped floats, or both of one dtype.
 std::expected<std::pair<Value, Value>, Fault> unifyConst(const Value &a, const Value &b);
-Folded foldBinary(BinaryOp op, const Value &a, const Value &b);
+/// `flags`: rounding, ftz and propagate_nan, of floats.
+Folded foldBinary(BinaryOp op, const Value &a, const Value &b, const BinaryInst &flags = {});
 Folded foldCompare(CompareOp op, const Value &a, const Value &b);
 Folded foldNegate(const Value &v);
 /// `!` of a bool, `~` of an integer.
 Folded foldNot(const Value &v);
-/// A function of one float; integers become floats when untyped.
-Folded foldMath(UnaryOp op, const Value &v);
+/// A function of one float; integers become floats when untyped. `flags`: rounding and ftz.
+Folded foldMath(UnaryOp op, const Value &v, const UnaryInst &flags = {});
+
+enum class FloatOp : uint8_t { Add, Sub, Mul, Div, Sqrt, Fma };
+/// Bits of the exact result in a float dtype with arithmetic, rounded once (fold_float.cpp). ftz is for f32.
+uint64_t foldFloat(FloatOp op, DType dtype, std::array<double, 3> values, Rounding rounding, bool ftz = false);
 /// `x.to(T)`.
 Folded foldConvert(const Value &v, DType to, Rounding rounding, bool saturate);
 

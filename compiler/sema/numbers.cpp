@@ -163,18 +163,23 @@ static double mathOf(UnaryOp op, double x) {
   return 0;
 }
 
-Folded foldMath(UnaryOp op, const Value &v) {
+Folded foldMath(UnaryOp op, const Value &v, const UnaryInst &flags) {
   bool gives = op == UnaryOp::IsNan || op == UnaryOp::IsInf;
   if (v.isUntyped()) {
     if (op == UnaryOp::Abs && v.is(ValueKind::Int))
       return Value::ofInt(v.integer < 0 ? -v.integer : v.integer);
-    double x = mathOf(op, v.is(ValueKind::Float) ? v.real : double(v.integer));
+    double real = v.is(ValueKind::Float) ? v.real : double(v.integer);
+    if (op == UnaryOp::Sqrt)
+      return Value::ofFloat(decodeFloat(DType::f64, foldFloat(FloatOp::Sqrt, DType::f64, {real}, flags.rounding)));
+    double x = mathOf(op, real);
     return gives ? Value::ofBool(x != 0) : Value::ofFloat(x);
   }
   if (isInt(v.dtype)) {
     int64_t x = decodeInt(v.dtype, v.bits);
     return op == UnaryOp::Abs && x < 0 && info(v.dtype).isSigned ? foldNegate(v) : Folded(v);
   }
+  if (op == UnaryOp::Sqrt)
+    return Value::typed(v.dtype, foldFloat(FloatOp::Sqrt, v.dtype, {realOf(v)}, flags.rounding, flags.ftz));
   double x = mathOf(op, realOf(v));
   return gives ? Value::ofBool(x != 0) : Value::typed(v.dtype, encodeFloat(v.dtype, x));
 }

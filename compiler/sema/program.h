@@ -52,6 +52,9 @@ struct Ordering {
 struct ConstInst {
   uint64_t bits;
 }; ///< rank-0 value in the storage encoding of its dtype
+struct ListInst {
+  std::vector<uint64_t> bits;
+}; ///< a tile of these elements in row-major order, each in the storage encoding of the dtype
 struct ArangeInst {
   uint64_t start, step;
 }; ///< bits of the result's dtype
@@ -69,7 +72,7 @@ struct ScalarArgInst {
 }; ///< Program::scalars[index]
 struct SymbolInst {
   std::string name;
-}; ///< an extent or stride symbol, i32 or i64
+}; ///< an extent or stride symbol or a clause `let`: i32 or i64; a `let` may be f32 or bool as well
 struct ExtentInst {
   int axis;
 }; ///< operand: an array
@@ -81,7 +84,7 @@ struct UnaryInst {
   UnaryOp op;
   bool approx = false;
   bool ftz = false;
-  Rounding rounding = Rounding::NearestEven; ///< Sqrt
+  Rounding rounding = Rounding::NearestEven; ///< Sqrt of floats
 };
 struct BinaryInst {
   BinaryOp op;
@@ -207,12 +210,13 @@ struct ConditionInst {}; ///< operands: a bool scalar, then the values handed on
 struct YieldInst {};     ///< ends a block of If, For, a trip of While, and the function of ReduceFn and ScanFn
 
 using Payload =
-    std::variant<ConstInst, ArangeInst, BlockIdInst, NumBlocksInst, ArrayArgInst, ScalarArgInst, SymbolInst, ExtentInst,
-                 AtInst, SliceInst, UnaryInst, BinaryInst, FmaInst, CompareInst, SelectInst, ConvertInst, BroadcastInst,
-                 ReshapeInst, ReduceInst, ArgExtremeInst, ReduceFnInst, ScanInst, ScanFnInst, PermuteInst, CatInst,
-                 ExtractInst, InsertInst, BitcastInst, PackInst, UnpackInst, MmaInst, AssumeDivisibleInst, ViewInst,
-                 NumTilesInst, LoadInst, StoreInst, ViewAtomicInst, GatherInst, ScatterInst, AtomicInst, PrintInst,
-                 AssertInst, GridWaitInst, GridLaunchInst, IfInst, ForInst, WhileInst, ConditionInst, YieldInst>;
+    std::variant<ConstInst, ListInst, ArangeInst, BlockIdInst, NumBlocksInst, ArrayArgInst, ScalarArgInst, SymbolInst,
+                 ExtentInst, AtInst, SliceInst, UnaryInst, BinaryInst, FmaInst, CompareInst, SelectInst, ConvertInst,
+                 BroadcastInst, ReshapeInst, ReduceInst, ArgExtremeInst, ReduceFnInst, ScanInst, ScanFnInst,
+                 PermuteInst, CatInst, ExtractInst, InsertInst, BitcastInst, PackInst, UnpackInst, MmaInst,
+                 AssumeDivisibleInst, ViewInst, NumTilesInst, LoadInst, StoreInst, ViewAtomicInst, GatherInst,
+                 ScatterInst, AtomicInst, PrintInst, AssertInst, GridWaitInst, GridLaunchInst, IfInst, ForInst,
+                 WhileInst, ConditionInst, YieldInst>;
 
 struct Inst;
 /// A run of instructions; `params` are values defined at its head.
@@ -247,6 +251,7 @@ struct Program {
   std::map<std::string, int64_t> folded;         ///< symbols fixed by -D
   std::map<std::string, LaunchValue> parameters; ///< every compile-time parameter with its value
   std::vector<std::pair<std::string, LaunchExpr>> lets;
+  std::map<std::string, DType> letDTypes; ///< of `lets` that the body uses and that are no integers
   std::vector<Condition> requirements;
   std::array<LaunchExpr, 3> grid;
   int gridRank = 1;

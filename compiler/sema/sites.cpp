@@ -61,14 +61,6 @@ bool Checker::siteHint(Site &site, const BoundArg &arg, std::string_view hintNam
 
 /// The site of an access; a copy made by inlining finds the one of the first. Nothing: an error was reported.
 std::optional<size_t> Checker::site(BuiltinCall &call, std::string operation) {
-  for (std::string_view keyword : {"order", "scope"})
-    if (const BoundArg *arg = call.find(keyword)) {
-      auto *word = syntax::dynAs<syntax::NameExpr>(arg->expr);
-      if (keyword == "order" && word && word->name == "weak")
-        continue;
-      notBuilt(arg->arg->span, fmt::format("the keyword '{}' of a {}", keyword, operation));
-      return std::nullopt;
-    }
   SiteKey key{call.receiver.root, operation, call.span.file, call.expr->callee.span.begin};
   auto [it, fresh] = siteIndex.emplace(key, program.sites.size());
   if (!fresh)
@@ -135,11 +127,11 @@ void Checker::nameSites() {
       if (site.name != siteName)
         continue;
       found = true;
-      HintPlace place = site.operation == "load" ? HintPlace::Load : HintPlace::Store;
+      std::vector<std::string> hints = accessHints(site.operation);
       const HintInfo *hint = findHint(hintName);
-      if (!hint || !hint->allowedOn(place)) {
-        report(Diag::UnknownHint, nowhere, fmt::format("a {} has no hint '{}'", site.operation, hintName),
-               suggest(hintName, hintNames(place)));
+      if (std::ranges::find(hints, hintName) == hints.end()) {
+        report(Diag::UnknownHint, nowhere, fmt::format("'{}' has no hint '{}'", siteName, hintName),
+               hints.empty() ? "atomics have no hints" : suggest(hintName, hints));
       } else if (auto legal = checkHint(*hint, arch, value); !legal) {
         report(Diag::HintValue, nowhere, fmt::format("'{}' cannot be {}", key, value),
                fmt::format("legal values: {}", legalText(*hint, arch)));

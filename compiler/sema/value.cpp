@@ -167,7 +167,7 @@ std::string typeName(const Value &value) {
   case ValueKind::Tuple:
     return tupleText(value, typeName);
   default:
-    return toString(value.type);
+    return (value.sparseAxis >= 0 ? "sparse " : "") + toString(value.type);
   }
 }
 

@@ -35,14 +35,17 @@ struct Value {
   ValueKind kind = ValueKind::Error;
   BigInt integer = 0;
   double real = 0;
-  DType dtype = DType::i32;       ///< DType: the value; Typed: dtype of `bits`
-  uint64_t bits = 0;              ///< Typed: storage encoding
-  ValueId id = 0;                 ///< Tile, Array, View
-  Type type;                      ///< Tile, Array, View
-  size_t root = 0;                ///< Array, View: index of the array argument it comes from
-  const Origin *origin = nullptr; ///< Tile: why it is no compile-time value
-  std::vector<Value> elements;    ///< Tuple
-  std::string text;               ///< String
+  DType dtype = DType::i32;        ///< DType: the value; Typed: dtype of `bits`
+  uint64_t bits = 0;               ///< Typed: storage encoding
+  ValueId id = 0;                  ///< Tile, Array, View
+  Type type;                       ///< Tile, Array, View
+  size_t root = 0;                 ///< Array, View: index of the array argument it comes from
+  bool isPart = false;             ///< Array, View: of a part, whose extents are not those of the argument
+  int sparseAxis = -1;             ///< View: the axis whose rows an index tile chooses; -1: there is none
+  Padding padding = Padding::None; ///< View with a sparse axis
+  const Origin *origin = nullptr;  ///< Tile: why it is no compile-time value
+  std::vector<Value> elements;     ///< Tuple
+  std::string text;                ///< String
 
   static Value error() { return {}; }
   static Value unit();

@@ -35,6 +35,17 @@ std::vector<std::string> hintNames(HintPlace place) {
   return names;
 }
 
+std::vector<std::string> accessHints(std::string_view operation) {
+  bool reads = operation == "load" || operation == "gather", writes = operation == "store" || operation == "scatter";
+  bool ofView = operation == "load" || operation == "store";
+  std::vector<std::string> names;
+  for (const HintInfo &row : allHints())
+    if (((reads && row.allowedOn(HintPlace::Load)) || (writes && row.allowedOn(HintPlace::Store))) &&
+        (ofView || !row.viewsOnly))
+      names.emplace_back(row.name);
+  return names;
+}
+
 static int64_t largest(const HintInfo &hint, const Arch *arch) {
   if (hint.rule == HintRule::Clusters && arch)
     return std::min<int64_t>(hint.max, arch->maxCluster);

@@ -92,6 +92,9 @@ const std::vector<HintInfo> &allHints();
 const HintInfo *findHint(std::string_view name);
 /// Names of the hints of a place, for messages.
 std::vector<std::string> hintNames(HintPlace place);
+/// Names of the hints that an access takes: `load` and `store` of views, `gather` and `scatter` of elements; atomics
+/// take none.
+std::vector<std::string> accessHints(std::string_view operation);
 
 /// Legal values in rising order; without an architecture, those legal on any.
 std::vector<int64_t> legalValues(const HintInfo &hint, const Arch *arch);

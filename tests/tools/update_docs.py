@@ -40,8 +40,8 @@ def table(titles, rows):
 def builtins(tables):
     rows = []
     for b in tables["builtins"]:
-        rows.append([f"`{b['name']}`", f"`{b['signature']}`", b["doc"], "" if b["built"] else "not yet"])
-    return table(["name", "use", "meaning", "built"], rows)
+        rows.append([f"`{b['name']}`", f"`{b['signature']}`", b["doc"]])
+    return table(["name", "use", "meaning"], rows)
 
 
 def cli_page(tool, tables):
