@@ -9,7 +9,7 @@ namespace tilec::cli {
 namespace {
 
 class Bench : public Command {
-  std::string path, cache;
+  std::string path, cache, policy = "cold";
   std::vector<std::string> problems, inputs;
   KernelOptions kernelOptions;
   int64_t device = 0, rounds = tuner::finalRounds, seed = 0;
@@ -25,6 +25,11 @@ public:
     rows.push_back({"--tuned", "", "take the parameters and hints that tuning found", &tuned});
     rows.push_back({"--cache", "FILE", "the cache of --tuned, instead of the user's", &cache});
     rows.push_back({"--device", "N", "the GPU to time on", &device});
+    rows.push_back({"--policy",
+                    "POLICY",
+                    "how times are taken: cold (empty L2), hot, graph (runs in a row)",
+                    &policy,
+                    {"cold", "hot", "graph"}});
     rows.push_back({"--rounds", "N", "samples to take at least", &rounds});
     rows.push_back({"--timeout", "SECONDS", "for the kernel on the GPU", &timeout});
     rows.push_back({"--seed", "N", "seed of inputs and samples", &seed});
@@ -51,6 +56,7 @@ public:
 
     tuner::EvaluatorOptions options;
     options.seed = uint64_t(seed);
+    TILEC_ASSIGN(options.policy, runtime::parseTimingPolicy(policy));
     options.trialTimeoutSeconds = timeout;
     Json rows = Json::array();
     Table table{{{"problem"},
@@ -76,8 +82,8 @@ public:
     if (context.json)
       context.out.print(toText(Json{{"schema", "tilec.bench.1"}, {"rows", std::move(rows)}}) + "\n");
     else
-      context.out.print(fmt::format("{}  {}  {}\n{}", context.out.styled(Style::Bold, builder->interface().name),
-                                    place.arch->compiledAs, place.gpu->name, table.text(context.out)));
+      context.out.print(fmt::format("{}  {}  {}  {}\n{}", context.out.styled(Style::Bold, builder->interface().name),
+                                    place.arch->compiledAs, place.gpu->name, policy, table.text(context.out)));
     return 0;
   }
 

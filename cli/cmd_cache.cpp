@@ -10,7 +10,7 @@ namespace tilec::cli {
 namespace {
 
 class CacheCommand : public Command {
-  std::string action, id, file;
+  std::string action, id, file, policy = "cold";
   std::vector<std::string> problems, inputs;
   KernelOptions kernelOptions;
   int64_t seed = 0;
@@ -24,6 +24,8 @@ public:
     rows.push_back(
         {"--input", "ARRAY=SPEC", "why: what an input holds, instead of the recipe's (repeatable)", &inputs});
     kernelOptions.addRows(rows);
+    rows.push_back(
+        {"--policy", "POLICY", "why: how times are taken: cold, hot or graph", &policy, {"cold", "hot", "graph"}});
     rows.push_back({"--seed", "N", "why: the seed of inputs", &seed});
   }
 
@@ -138,6 +140,7 @@ private:
       return withHelp(usageError("there is no problem to ask about"), "give one with --problem NAME=VALUE,…");
     tuner::EvaluatorOptions options;
     options.seed = uint64_t(seed);
+    TILEC_ASSIGN(options.policy, runtime::parseTimingPolicy(policy));
     Json all = Json::array();
     for (tuner::Values &problem : asked) {
       problem.insert(sorted.problem.begin(), sorted.problem.end());

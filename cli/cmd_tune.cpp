@@ -75,7 +75,7 @@ private:
 
 class Tune : public Command {
   std::vector<std::string> paths, problems, inputs, sets, ranges;
-  std::string arch, kernel, cache;
+  std::string arch, kernel, cache, policy = "cold";
   int64_t jobs = 0, seed = 0, device = 0, rows = 12;
   double timeout = 60;
   bool fresh = false, predict = false, accesses = false;
@@ -90,8 +90,14 @@ public:
     options.push_back({"--input", "ARRAY=SPEC", "what an input holds, instead of the recipe's (repeatable)", &inputs});
     options.push_back({"--set", "NAME=V,…", "values of an axis, instead of its own (repeatable)", &sets});
     options.push_back({"--range", "NAME=LO..=HI", "the same as a range, or NAME=pow2(LO, HI) (repeatable)", &ranges});
-    options.push_back({"--tune-accesses", "", "try latency and allow_tma of every load and store, one at a time", &accesses});
+    options.push_back(
+        {"--tune-accesses", "", "try latency and allow_tma of every load and store, one at a time", &accesses});
     options.push_back({"--device", "N", "the GPU to measure on", &device});
+    options.push_back({"--policy",
+                       "POLICY",
+                       "how times are taken: cold (empty L2), hot, graph (runs in a row)",
+                       &policy,
+                       {"cold", "hot", "graph"}});
     options.push_back({"--predict", "", "do not measure, even where a GPU could", &predict});
     options.push_back({"--fresh", "", "measure again what is known", &fresh});
     options.push_back({"--cache", "FILE", "the cache, instead of the user's", &cache});
@@ -136,6 +142,7 @@ public:
       request.device = int(device);
       request.predict = predict;
       request.evaluator.seed = uint64_t(seed);
+      TILEC_ASSIGN(request.evaluator.policy, runtime::parseTimingPolicy(policy));
       request.evaluator.jobs = unsigned(jobs);
       request.evaluator.trialTimeoutSeconds = timeout;
       request.session.jobs = unsigned(jobs);
@@ -200,7 +207,8 @@ private:
       context.err.print(fmt::format("{} {}\n", context.err.styled(Style::Yellow, "note:"), note));
     for (const tuner::ProblemResult &p : result.problems) {
       out.print(fmt::format("\n{}  {}  {}{}\n", out.styled(Style::Bold, p.kernel), tuner::toString(p.problem),
-                            p.environment.arch, p.predicted ? "  (predicted)" : "  " + p.environment.gpu));
+                            p.environment.arch,
+                            p.predicted ? "  (predicted)" : "  " + p.environment.gpu + "  " + p.policy));
       for (const std::string &note : p.notes)
         out.print(fmt::format("  {}\n", note));
       Table table{{{"#", true},

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <thread>
 
 namespace tilec::runtime {
 namespace {
@@ -13,46 +12,6 @@ constexpr std::string_view policyNames[] = {"cold", "hot", "graph"};
 
 using Clock = std::chrono::steady_clock;
 double secondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-/// Several runs of some work as one graph.
-class RunGraph {
-public:
-  explicit RunGraph(const Device &owner) : device(owner) {}
-  RunGraph(const RunGraph &) = delete;
-  ~RunGraph() {
-    if (exec)
-      device.api().graphExecDestroy(exec);
-    if (graph)
-      device.api().graphDestroy(graph);
-  }
-  Status record(const Work &work, int runs, cu::Stream stream) {
-    const Driver &api = device.api();
-    TILEC_TRY(device.check(api.streamBeginCapture(stream, cu::captureThreadLocal), "begin a graph"));
-    Status status;
-    for (int i = 0; i < runs && status; ++i)
-      status = work(stream);
-    // The capture ends whether or not the work succeeded; otherwise the stream stays unusable.
-    cu::Code ended = api.streamEndCapture(stream, &graph);
-    TILEC_TRY(status);
-    TILEC_TRY(device.check(ended, "end a graph"));
-    return device.check(api.graphInstantiate(&exec, graph, 0), "instantiate a graph");
-  }
-  Status launch(cu::Stream stream) const {
-    return device.check(device.api().graphLaunch(exec, stream), "launch a graph");
-  }
-
-private:
-  const Device &device;
-  cu::Graph graph = nullptr;
-  cu::GraphExec exec = nullptr;
-};
-
-/// How often samples that ran on a low clock are measured again.
-constexpr int throttleRetries = 5;
-/// Samples between two looks at the clock.
-constexpr int roundLength = 10;
-/// A graph is made at least this long, well above the resolution of events.
-constexpr double graphUs = 50;
 
 } // namespace
 
@@ -66,10 +25,38 @@ Result<TimingPolicy> parseTimingPolicy(std::string_view text) {
   return withHelp(usageError("unknown timing policy '{}'", text), suggest(text, known));
 }
 
-Json toJson(const Timing &t) {
-  return {{"policy", name(t.policy)}, {"mode", t.cool ? "cool" : "sustained"}, {"runs_per_sample", t.runsPerSample},
-          {"samples_us", t.samples},  {"summary", toJson(t.summary)},          {"clock_mhz", t.clockMHz},
-          {"throttled", t.throttled}};
+Result<std::unique_ptr<RunGraph>> RunGraph::record(const Device &device, const Work &work, int runs,
+                                                   cu::Stream stream) {
+  std::unique_ptr<RunGraph> g(new RunGraph(device));
+  const Driver &api = device.api();
+  TILEC_TRY(device.check(api.streamBeginCapture(stream, cu::captureThreadLocal), "begin a graph"));
+  Status status;
+  for (int i = 0; i < runs && status; ++i)
+    status = work(stream);
+  // The capture ends whether or not the work succeeded; otherwise the stream stays unusable.
+  cu::Code ended = api.streamEndCapture(stream, &g->graph);
+  TILEC_TRY(status);
+  TILEC_TRY(device.check(ended, "end a graph"));
+  TILEC_TRY(device.check(api.graphInstantiate(&g->exec, g->graph, 0), "instantiate a graph"));
+  g->count = runs;
+  return g;
+}
+
+RunGraph::~RunGraph() {
+  if (exec)
+    device.api().graphExecDestroy(exec);
+  if (graph)
+    device.api().graphDestroy(graph);
+}
+
+Status RunGraph::launch(cu::Stream stream) const {
+  return device.check(device.api().graphLaunch(exec, stream), "launch a graph");
+}
+
+int graphRuns(double microseconds) {
+  // Well above the resolution of events.
+  constexpr double graphUs = 50, shortest = 0.5;
+  return std::clamp(int(std::ceil(graphUs / std::max(microseconds, shortest))), 2, 100);
 }
 
 Result<std::unique_ptr<Timer>> Timer::create(const Device &device) {
@@ -158,74 +145,14 @@ Result<double> Timer::elapsed(const std::function<Status()> &body) {
   return double(milliseconds) * 1e3;
 }
 
-Result<double> Timer::sample(const Work &work, const TimingOptions &options) {
+Result<double> Timer::sample(const Work &work, TimingPolicy policy) {
   // What runs before the pair keeps the GPU busy while the host enqueues the pair.
   constexpr uint64_t hideLaunchCycles = 40'000;
-  if (options.policy == TimingPolicy::Cold)
+  if (policy == TimingPolicy::Cold)
     TILEC_TRY(flush());
   else
     TILEC_TRY(spin(hideLaunchCycles));
   return elapsed([&] { return work(queue); });
-}
-
-Result<Timing> Timer::time(const Work &work, const TimingOptions &options) {
-  Timing t;
-  t.policy = options.policy;
-  t.cool = options.cool;
-  double lastUs = 0;
-  for (int i = 0; i < std::max(options.warmups, 1); ++i) {
-    TILEC_ASSIGN(lastUs, sample(work, options));
-  }
-  // Short hot work: the event pair is too coarse for one run.
-  RunGraph graph(device);
-  Work unit = work;
-  if (options.policy == TimingPolicy::Graph || (options.policy == TimingPolicy::Hot && lastUs < options.shortWorkUs)) {
-    t.policy = TimingPolicy::Graph;
-    t.runsPerSample = std::clamp(int(std::ceil(graphUs / std::max(lastUs, 0.5))), 2, 100);
-    TILEC_TRY(graph.record(work, t.runsPerSample, queue));
-    unit = [&graph](cu::Stream stream) { return graph.launch(stream); };
-    TILEC_TRY(sample(unit, options)); // the first launch of a graph uploads it
-  }
-
-  auto start = Clock::now();
-  std::vector<double> clocks;
-  int retries = 0;
-  while (true) {
-    size_t roundStart = t.samples.size();
-    for (int i = 0; i < roundLength; ++i) {
-      if (options.cool) {
-        // Idle long enough for power to fall, but never so long that the budget goes into waiting.
-        constexpr double idleLengths = 3, maxIdleUs = 20'000;
-        double idle = std::min(idleLengths * lastUs * t.runsPerSample, maxIdleUs);
-        std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(idle));
-      }
-      TILEC_ASSIGN(double us, sample(unit, options));
-      lastUs = us / t.runsPerSample;
-      t.samples.push_back(lastUs);
-    }
-    TILEC_ASSIGN(double mhz, clockMHz());
-    bool slow = !clocks.empty() && mhz > 0 && mhz < 0.75 * median(clocks);
-    if (slow && retries < throttleRetries) {
-      ++retries;
-      t.samples.resize(roundStart);
-    } else {
-      t.throttled |= slow;
-      if (mhz > 0)
-        clocks.push_back(mhz);
-    }
-    t.summary = summarize(t.samples);
-    double halfWidth = t.summary.interval.halfWidth();
-    bool narrow = t.summary.samples >= options.minSamples &&
-                  halfWidth <= std::max(options.relativeHalfWidth * t.summary.median, options.absoluteHalfWidthUs);
-    // At least one round is kept, whatever the budget.
-    bool spent = !t.samples.empty() && secondsSince(start) > options.budgetSeconds;
-    if (narrow || spent || int(t.samples.size()) >= options.maxSamples)
-      break;
-  }
-  t.clockMHz = median(clocks);
-  if (t.summary.samples == 0)
-    return programError("none of {} samples gave a valid time", t.samples.size());
-  return t;
 }
 
 } // namespace tilec::runtime

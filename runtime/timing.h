@@ -1,6 +1,6 @@
 #pragma once
-// The timing loop. One sample is: L2 made cold (or not), the launch gap hidden behind work already on the stream, then
-// event, work, event. Host time is never in the pair.
+// One sample of the timing loop is: L2 made cold (or not), the launch gap hidden behind work already on the stream,
+// then event, work, event. Host time is never in the pair.
 #include "runtime/buffers.h"
 #include "runtime/stats.h"
 #include <functional>
@@ -13,30 +13,27 @@ enum class TimingPolicy : uint8_t { Cold, Hot, Graph };
 std::string_view name(TimingPolicy policy);
 Result<TimingPolicy> parseTimingPolicy(std::string_view text);
 
-struct TimingOptions {
-  TimingPolicy policy = TimingPolicy::Cold;
-  bool cool = true; ///< idle for a few lengths of the work before each sample; else back to back (sustained)
-  int warmups = 3;
-  int minSamples = 10, maxSamples = 200;
-  double relativeHalfWidth = 0.01;  ///< stop when the 95 % interval of the median is this narrow,
-  double absoluteHalfWidthUs = 0.5; ///< or this narrow in microseconds,
-  double budgetSeconds = 3;         ///< or after this long
-  double shortWorkUs = 5;           ///< hot work under this length is timed as a graph of several runs
-};
-
-struct Timing {
-  TimingPolicy policy = TimingPolicy::Cold; ///< as measured: hot work that is short counts as Graph
-  bool cool = true;
-  int runsPerSample = 1;
-  std::vector<double> samples; ///< microseconds of one run each, invalid ones included
-  TimeSummary summary;
-  double clockMHz = 0;    ///< median of the probe; 0 where it is not to be had
-  bool throttled = false; ///< samples were kept that ran below 75 % of the median clock
-};
-Json toJson(const Timing &timing);
-
 /// Puts the work on a stream. It must not wait for the stream, nor allocate (it may be captured into a graph).
 using Work = std::function<Status(cu::Stream)>;
+
+/// Some work several times in one CUDA graph, for what is too short for a pair of events.
+class RunGraph {
+public:
+  static Result<std::unique_ptr<RunGraph>> record(const Device &device, const Work &work, int runs, cu::Stream stream);
+  ~RunGraph();
+  RunGraph(const RunGraph &) = delete;
+  Status launch(cu::Stream stream) const;
+  int runs() const { return count; }
+
+private:
+  explicit RunGraph(const Device &owner) : device(owner) {}
+  const Device &device;
+  cu::Graph graph = nullptr;
+  cu::GraphExec exec = nullptr;
+  int count = 0;
+};
+/// Runs that make a graph long enough to time, of work that takes so many microseconds.
+int graphRuns(double microseconds);
 
 /// Times work on one device. Not for several threads.
 class Timer {
@@ -45,10 +42,9 @@ public:
   ~Timer();
   Timer(const Timer &) = delete;
 
-  /// Runs the loop. Errors: whatever the work or the device reports; Program when no sample is valid.
-  Result<Timing> time(const Work &work, const TimingOptions &options);
-  /// One sample in microseconds, for racing several candidates in turns; it may be invalid (zero).
-  Result<double> sample(const Work &work, const TimingOptions &options);
+  /// One sample in microseconds, for racing several candidates in turns; it may be invalid (zero). Of a graph, the time
+  /// of all its runs. Errors: whatever the work or the device reports.
+  Result<double> sample(const Work &work, TimingPolicy policy);
   /// Runs for about `milliseconds`, so that the first work timed finds the clock where the last one does.
   Status warmClock(double milliseconds = 200);
   /// Clock of the multiprocessors now, by a probe of fixed length; 0 where the driver cannot compile it.

@@ -24,6 +24,7 @@ Json toJson(const BenchResult &r) {
           {"arch", r.environment.arch},
           {"gpu", r.environment.gpu},
           {"driver", r.environment.driver},
+          {"policy", r.policy},
           {"configuration", toJson(r.configuration)},
           {"cool", timesJson(r.cool)},
           {"sustained", timesJson(r.sustained)},
@@ -52,6 +53,7 @@ Result<BenchResult> bench(const Recipe &recipe, Builder &builder, const Place &p
 
   auto evaluator = evaluatorFor(place, recipe, builder, options);
   r.environment = evaluator->environment();
+  r.policy = evaluator->policy();
   Pending pending{r.configuration, prepared};
   TILEC_TRY(evaluator->begin(r.problem, r.configuration, {&pending, 1}));
   Candidate candidate{r.configuration, prepared, artifact};
@@ -72,7 +74,7 @@ Result<BenchResult> bench(const Recipe &recipe, Builder &builder, const Place &p
   r.sustained.samples.resize(clocks.value("sustained_samples", size_t(0)));
   r.sustained.clocks = {{"mhz", clocks.value("sustained_mhz", 0.0)}};
   if (auto work = workOf(recipe, driver::plan(*prepared.source, *prepared.program), r.problem)) {
-    if (std::string why = impossible(r.cool.median, *work, place.machine(), true); !why.empty())
+    if (std::string why = impossible(r.cool.median, *work, place.machine(), r.policy == "cold"); !why.empty())
       return programError("{} for {}: {}: {}", r.kernel, toString(r.problem), name(TrialStatus::TooFast), why);
     r.bytesPerSecond = work->bytes / r.cool.median;
     r.flopsPerSecond = work->flops / r.cool.median;

@@ -14,6 +14,7 @@ struct BenchResult {
   std::string kernel;
   Values problem;
   Environment environment;
+  std::string policy; ///< cold, hot or graph
   Configuration configuration;
   Measurement cool;                              ///< with pauses: what code is judged by
   Measurement sustained;                         ///< back to back

@@ -2,6 +2,7 @@
 // What turns a compiled configuration into a verdict and a time. `gpu` measures in a worker process, `model` predicts;
 // tests bring their own.
 #include "runtime/device.h"
+#include "runtime/timing.h"
 #include "tuner/builder.h"
 #include "tuner/cache.h"
 #include "tuner/recipe.h"
@@ -25,7 +26,7 @@ struct Pending {
 class Evaluator {
 public:
   virtual ~Evaluator() = default;
-  /// Timing policy (`cold`, `model`) and the way results are checked: both are parts of a trial's key.
+  /// Timing policy (`cold`, `hot`, `graph`, `model`) and the way results are checked: both are parts of a trial's key.
   virtual std::string policy() const = 0;
   virtual std::string verification(const Values &problem) const = 0;
   virtual Environment environment() const = 0;
@@ -93,6 +94,7 @@ struct EvaluatorOptions {
   uint64_t seed = 0;
   unsigned jobs = 0;
   double trialTimeoutSeconds = 60;
+  runtime::TimingPolicy policy = runtime::TimingPolicy::Cold;
   std::string workerPath = "/proc/self/exe"; ///< run as `PATH __worker`
 };
 

@@ -53,7 +53,7 @@ public:
                const EvaluatorOptions &options)
       : recipe(recipe), builder(builder), device(device), arch(arch), options(options) {}
 
-  std::string policy() const override { return "cold"; }
+  std::string policy() const override { return std::string(runtime::name(options.policy)); }
   std::string verification(const Values &) const override {
     return fmt::format("executor, then every element, seed {}, rules {}", options.seed, rulesId(recipe));
   }
@@ -356,6 +356,7 @@ private:
     Json request = rules;
     request["op"] = "time";
     request["problem"] = "timed";
+    request["policy"] = policy();
     request["ids"] = Json::array();
     for (size_t i : members)
       request["ids"].push_back(group[i].configuration.id);

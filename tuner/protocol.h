@@ -8,8 +8,8 @@
 //     → {"ok": true}                                                  buffers are held until "release"
 //   {"op": "load", "id": …, "artifact": {…}, "binaries": [path], "problems": [name], "golden": bool}
 //     → {"ok": true, "status": …, "reason": …, "samples": [], "clocks": {}, "sticky": bool}
-//   {"op": "time", "problem": name, "ids": […], "cool": bool, "drop": bool, "min_rounds": …, "max_rounds": …,
-//    "relative_half_width": …, "absolute_half_width_seconds": …, "budget_seconds": …}
+//   {"op": "time", "problem": name, "ids": […], "policy": "cold", "cool": bool, "drop": bool, "min_rounds": …,
+//    "max_rounds": …, "relative_half_width": …, "absolute_half_width_seconds": …, "budget_seconds": …}
 //     → {"ok": true, "results": [{"status": …, "reason": …, "samples": [seconds], "clocks": {…}}], "sticky": bool}
 //   {"op": "unload", "ids": […]}  → {"ok": true}
 //   {"op": "release", "name": …}  → {"ok": true}

@@ -28,7 +28,7 @@ struct ProblemResult {
   Values problem;
   std::string kernel, recipe; ///< the recipe as the user writes it
   Environment environment;
-  std::string policy; ///< cold, or model for predictions
+  std::string policy; ///< cold, hot, graph, or model for predictions
   bool predicted = false;
   std::vector<TrialRow> rows;   ///< by time, failures last
   std::optional<size_t> winner; ///< index in rows; nothing when every configuration failed

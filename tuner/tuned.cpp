@@ -67,11 +67,13 @@ private:
     std::vector<TrialRecord> trials = cache.trials(id, arch.compiledAs);
     for (bool measured : {true, false}) {
       std::vector<TrialRecord> group;
-      // One GPU's times, those of the newest trial: times of different machines do not compare.
-      for (TrialRecord &t : trials)
-        if ((t.measurement.status == TrialStatus::Ok) == measured && !isFailure(t.measurement.status) &&
-            (group.empty() || group.front().environment.gpu == t.environment.gpu))
-          group.push_back(t);
+      // One GPU's times by one policy, those of the newest trial: others do not compare. Cold ones come first.
+      for (std::string_view policy : {"cold", "hot", "graph", "model"})
+        for (TrialRecord &t : trials)
+          if ((t.measurement.status == TrialStatus::Ok) == measured && !isFailure(t.measurement.status) &&
+              t.policy == policy &&
+              (group.empty() || (group.front().environment.gpu == t.environment.gpu && group.front().policy == policy)))
+            group.push_back(t);
       while (!group.empty()) {
         std::vector<Ranked> ranked;
         for (const TrialRecord &t : group)
@@ -82,11 +84,12 @@ private:
         const TrialRecord &t = group[*first];
         Configuration c = stored == target ? t.configuration : withoutDefaults(t.configuration, stored);
         if (usable(c, target, stored == target ? &t : nullptr))
-          return choice(c, stored,
-                        fmt::format("{} for {}, {} {}{}", toString(c), toString(stored),
-                                    measured ? "measured" : "predicted (not measured)", timeText(t.measurement.median),
-                                    measured ? " on " + t.environment.gpu : ""),
-                        measured);
+          return choice(
+              c, stored,
+              fmt::format("{} for {}, {} {}{}", toString(c), toString(stored),
+                          measured ? "measured" : "predicted (not measured)", timeText(t.measurement.median),
+                          measured ? " on " + t.environment.gpu + (t.policy == "cold" ? "" : ", " + t.policy) : ""),
+              measured);
         group.erase(group.begin() + long(*first));
       }
     }

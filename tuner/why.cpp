@@ -30,7 +30,7 @@ constexpr PartText partTexts[] = {
     {"extents", "the problem's size"},
     {"dtypes", "the problem's element types"},
     {"configuration", "the configuration"},
-    {"policy", "how times are taken (cold: measured, model: predicted)"},
+    {"policy", "how times are taken (cold, hot, graph: measured; model: predicted)"},
     {"verification", "how results are checked"},
 };
 

@@ -334,40 +334,46 @@ TEST_F(Launch, StridedArrays) {
   EXPECT_EQ(a->download()->bytes, host.bytes);
 }
 
-TEST_F(Launch, TimingDropsInvalidSamples) {
+TEST_F(Launch, ColdSamplesAreFlushedAndHotOnesAreNot) {
   auto timer = Timer::create(*device);
   ASSERT_TRUE(timer) << timer.error().message;
+  Work work = [](cu::Stream) { return Status(); };
+  auto launches = [&](const char *entry) {
+    return std::ranges::count(fake->launches, std::string(entry), &FakeLaunch::entry);
+  };
+  fake->times = {0.02f, 0.01f, 0.0f};
+  EXPECT_NEAR(*(*timer)->sample(work, TimingPolicy::Cold), 20, 0.01);
+  EXPECT_EQ(launches("tilec_read_flush"), 1);
+  EXPECT_EQ(launches("tilec_spin"), 0);
+  EXPECT_NEAR(*(*timer)->sample(work, TimingPolicy::Hot), 10, 0.01);
+  EXPECT_EQ(launches("tilec_read_flush"), 1);
+  EXPECT_EQ(launches("tilec_spin"), 1) << "the launch is hidden behind it";
+  EXPECT_EQ(*(*timer)->sample(work, TimingPolicy::Hot), 0) << "invalid, and the caller's affair";
+}
+
+TEST_F(Launch, AGraphRunsTheWorkSeveralTimes) {
+  auto timer = Timer::create(*device);
   int runs = 0;
   Work work = [&](cu::Stream) {
     ++runs;
     return Status();
   };
-  TimingOptions options;
-  options.cool = false;
-  fake->times = {9, 9, 9, 0.0f, 0.02f, NAN, 0.02f};
-  auto t = (*timer)->time(work, options);
-  ASSERT_TRUE(t) << t.error().message;
-  EXPECT_EQ(t->summary.invalid, 2);
-  EXPECT_EQ(t->policy, TimingPolicy::Cold);
-  EXPECT_NEAR(t->summary.median, 10, 0.01);
-  EXPECT_EQ(runs, int(t->samples.size()) + options.warmups);
-  // The flush ran before each sample.
-  EXPECT_GE(std::ranges::count(fake->launches, std::string("tilec_read_flush"), &FakeLaunch::entry), runs);
-}
-
-TEST_F(Launch, ShortHotWorkBecomesAGraph) {
-  auto timer = Timer::create(*device);
-  Work work = [&](cu::Stream) { return Status(); };
-  TimingOptions options;
-  options.policy = TimingPolicy::Hot;
-  options.cool = false;
-  fake->times = {0.002f, 0.002f, 0.002f};
-  auto t = (*timer)->time(work, options);
-  ASSERT_TRUE(t);
-  EXPECT_EQ(t->policy, TimingPolicy::Graph);
-  EXPECT_EQ(t->runsPerSample, 25);
-  EXPECT_NEAR(t->summary.median, 0.4, 0.001);
-  EXPECT_EQ(fake->graphs, 1);
+  EXPECT_EQ(graphRuns(2), 25);
+  EXPECT_EQ(graphRuns(1000), 2);
+  EXPECT_EQ(graphRuns(0), 100);
+  {
+    auto graph = RunGraph::record(*device, work, graphRuns(2), (*timer)->stream());
+    ASSERT_TRUE(graph) << graph.error().message;
+    EXPECT_EQ(runs, 25);
+    EXPECT_EQ((*graph)->runs(), 25);
+    ASSERT_TRUE((*graph)->launch((*timer)->stream()));
+    EXPECT_EQ(fake->graphs, 1);
+    EXPECT_EQ(fake->graphLaunches, 1);
+  }
+  auto refused =
+      RunGraph::record(*device, [](cu::Stream) -> Status { return usageError("no"); }, 2, (*timer)->stream());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "no");
 }
 
 TEST_F(Launch, TimingWithoutThePtxCompiler) {
@@ -375,9 +381,8 @@ TEST_F(Launch, TimingWithoutThePtxCompiler) {
   auto timer = Timer::create(*device);
   ASSERT_TRUE(timer);
   int before = fake->memsets;
-  auto t = (*timer)->time([](cu::Stream) { return Status(); }, {});
-  ASSERT_TRUE(t);
-  EXPECT_EQ(t->clockMHz, 0);
+  ASSERT_TRUE((*timer)->sample([](cu::Stream) { return Status(); }, TimingPolicy::Cold));
+  EXPECT_EQ(*(*timer)->clockMHz(), 0);
   EXPECT_GT(fake->memsets, before);
 }
 

@@ -2,6 +2,7 @@
 // The real worker on a fake driver, whose "kernels" are functions of this file: what each kind of bad configuration
 // costs. This binary is its own worker.
 #include "compiler/base/files.h"
+#include "compiler/driver/isolate.h"
 #include "compiler/target/target.h"
 #include "fake_cuda.h"
 #include "tuner/session.h"
@@ -85,6 +86,10 @@ public:
     int64_t tn = std::get<int64_t>(p.program->parameters.at("TN"));
     LaunchSpec &l = a.launches.at(0);
     l.entry = entries.contains(tn) ? entries[tn] : "good";
+    if (l.entry == "compiler_abort") {
+      auto died = driver::runIsolated([]() -> std::string { abort(); }, 60);
+      return internalError("code generation {}", died ? "lived" : died.error().text());
+    }
     for (const char *name : {"a", "x", "c"}) {
       LaunchParam base;
       base.array = name;
@@ -139,22 +144,30 @@ protected:
     return text ? std::ranges::count(*text, '\n') : 0;
   }
 
+  std::vector<Override> overrides;
+  double trialTimeout = 1;
+  runtime::TimingPolicy policy = runtime::TimingPolicy::Cold;
+  fs::path toCache;
+
   ProblemResult tuneAll() {
     runtime::DeviceFacts device;
     device.name = "Fake GPU";
     device.major = 9;
     device.multiprocessors = 4;
     EvaluatorOptions options;
-    options.trialTimeoutSeconds = 1;
+    options.trialTimeoutSeconds = trialTimeout;
+    options.policy = policy;
     auto evaluator = gpuEvaluator(recipe, builder, device, arch, options);
-    Cache cache = std::move(*Cache::inMemory());
+    Cache cache = std::move(*(toCache.empty() ? Cache::inMemory() : Cache::open(toCache)));
     SessionOptions session;
     session.jobs = 1;
-    auto r = tuneProblem(recipe, builder, *evaluator, cache, arch, typicalMachine(arch), *parseValues("N=1000"), {},
-                         session);
+    auto r = tuneProblem(recipe, builder, *evaluator, cache, arch, typicalMachine(arch), *parseValues("N=1000"),
+                         overrides, session);
     EXPECT_TRUE(r.has_value()) << (r ? "" : r.error().message);
+    stored = cache.trials(1);
     return r ? std::move(*r) : ProblemResult{};
   }
+  std::vector<TrialRecord> stored; ///< what the cache of tuneAll() held at the end
   static std::map<int64_t, TrialRow> byTile(const ProblemResult &r) {
     std::map<int64_t, TrialRow> rows;
     for (const TrialRow &row : r.rows)
@@ -179,6 +192,40 @@ TEST_F(WorkerCudaTest, WrongResultsNeverWinWhateverTheirOrder) {
       if (kinds[i] == "outside")
         EXPECT_THAT(row.reason, HasSubstr("wrote outside 'c'"));
     }
+  }
+}
+
+/// Everything that can go wrong at once: one recorded failure each, and the one good configuration wins wherever it and
+/// they stand in the list.
+TEST_F(WorkerCudaTest, TheGoodOneWinsAmongAllThatFailInEveryOrder) {
+  std::vector<std::pair<std::string, TrialStatus>> kinds = {
+      {"good", TrialStatus::Ok},       {"fault", TrialStatus::Faulted},
+      {"hang", TrialStatus::TimedOut}, {"compiler_abort", TrialStatus::CompileFailed},
+      {"one_nan", TrialStatus::Wrong}, {"half", TrialStatus::Wrong},
+      {"outside", TrialStatus::Wrong}, {"zero", TrialStatus::NoTime}};
+  trialTimeout = 0.4;
+  overrides = {*parseOverride("TN=8,16,32,64,128,256,512,1024")};
+  std::vector<int64_t> tiles = {8, 16, 32, 64, 128, 256, 512, 1024};
+  for (size_t shift = 0; shift < kinds.size(); ++shift) {
+    for (size_t i = 0; i < tiles.size(); ++i)
+      builder.entries[tiles[i]] = kinds[i].first;
+    ProblemResult r = tuneAll();
+    ASSERT_TRUE(r.winner.has_value()) << "shift " << shift;
+    EXPECT_EQ(builder.entries[std::get<int64_t>(r.rows[*r.winner].configuration.parameters.at("TN"))], "good");
+    ASSERT_EQ(r.rows.size(), kinds.size());
+    EXPECT_EQ(r.failed, kinds.size() - 1);
+    EXPECT_EQ(stored.size(), kinds.size());
+    auto rows = byTile(r);
+    for (const TrialRecord &t : stored) {
+      int64_t tn = std::get<int64_t>(t.configuration.parameters.at("TN"));
+      size_t kind = size_t(std::ranges::find(tiles, tn) - tiles.begin());
+      EXPECT_EQ(t.measurement.status, kinds[kind].second) << kinds[kind].first << ": " << t.measurement.reason;
+      EXPECT_EQ(rows[tn].status, kinds[kind].second);
+      if (isFailure(t.measurement.status))
+        EXPECT_FALSE(t.measurement.reason.empty());
+    }
+    // Every kind stands at every place once.
+    std::ranges::rotate(kinds, kinds.begin() + 1);
   }
 }
 
@@ -223,6 +270,28 @@ TEST_F(WorkerCudaTest, InputsThatAKernelWritesAreRestoredBetweenSamples) {
   auto rows = byTile(tuneAll());
   EXPECT_EQ(rows[64].status, TrialStatus::Ok) << rows[64].reason;
   EXPECT_GE(rows[64].samples, finalRounds);
+}
+
+TEST_F(WorkerCudaTest, PoliciesAreRowsOfTheirOwn) {
+  toCache = folder / "tilec.db";
+  overrides = {*parseOverride("TN=32,64")};
+  using runtime::TimingPolicy;
+  // The fake driver's "good" takes 0.2 ms when it is launched, and a graph 0.01 ms, whatever is in it.
+  for (auto [how, seconds] : {std::pair(TimingPolicy::Cold, 0.2e-3), std::pair(TimingPolicy::Hot, 0.2e-3),
+                              std::pair(TimingPolicy::Graph, 0.01e-3 / runtime::graphRuns(200))}) {
+    policy = how;
+    for (size_t reused : {0, 2}) {
+      ProblemResult r = tuneAll();
+      EXPECT_EQ(r.policy, runtime::name(how));
+      EXPECT_EQ(r.reused, reused);
+      ASSERT_TRUE(r.winner.has_value());
+      EXPECT_NEAR(r.rows[*r.winner].median, seconds, seconds * 1e-3);
+    }
+  }
+  EXPECT_EQ(stored.size(), 6u);
+  Cache cache = std::move(*Cache::open(toCache));
+  EXPECT_EQ(cache.list().size(), 3u);
+  EXPECT_EQ(winners(cache.trials(1)).size(), 3u) << "one of each policy";
 }
 
 TEST_F(WorkerCudaTest, AllWrongHasNoWinner) {
