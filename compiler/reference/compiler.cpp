@@ -9,12 +9,19 @@ static const HandlerTable &handlers() {
   static const HandlerTable table = [] {
     HandlerTable all;
     addControlHandlers(all);
+    addDebugHandlers(all);
+    addArrayHandlers(all);
+    addElementHandlers(all);
     addFloatHandlers(all);
     addIntegerHandlers(all);
     addConvertHandlers(all);
     addShapeHandlers(all);
     addReduceHandlers(all);
     addMemoryHandlers(all);
+    addMoveHandlers(all);
+    addScanHandlers(all);
+    addFoldHandlers(all);
+    addProductHandlers(all);
     return all;
   }();
   return table;
@@ -44,10 +51,10 @@ Place Compiler::place(Operation *op) {
   return place;
 }
 
-Taint Compiler::cause(FindingKind kind, Operation *op, std::string array) {
-  // A byte a lane names 255 causes; later ones share the last.
-  if (program.causes.size() < 255)
-    program.causes.push_back({kind, order(op), place(op), std::move(array)});
+Taint Compiler::cause(FindingKind kind, Operation *op, std::string array, std::string text) {
+  // A byte a lane names 254 causes; later ones share the last.
+  if (program.causes.size() + 1 < neverStored)
+    program.causes.push_back({kind, order(op), place(op), std::move(array), std::move(text)});
   return Taint(program.causes.size());
 }
 
@@ -71,7 +78,7 @@ Operation *Compiler::lastUse(Value value, Block *block) const {
 }
 
 size_t Compiler::newTile(Value value, bool shared) {
-  size_t count = 1;
+  size_t count = lanes;
   for (int64_t extent : tile::tileShape(value.getType()))
     count *= size_t(extent);
   size_t bytes = count * tileBytes(storage(value.getType()));
@@ -111,6 +118,13 @@ void Compiler::releaseAfter(Operation *op) {
   for (size_t buffer : found->second)
     freeBuffers.emplace(program.buffers[buffer], buffer);
   dying.erase(found);
+}
+
+void Compiler::constant(size_t tile, std::vector<std::byte> contents) {
+  size_t one = contents.size(), bytes = program.tiles[tile].bytes;
+  while (contents.size() < bytes)
+    contents.insert(contents.end(), contents.begin(), contents.begin() + ptrdiff_t(one));
+  program.constants.emplace_back(tile, std::move(contents));
 }
 
 size_t Compiler::defineArray(Value value) {
@@ -181,8 +195,8 @@ Status Compiler::bindArguments() {
   return {};
 }
 
-/// Collects the ops that decide which elements stores touch, with the control flow around them. False when that needs a
-/// loaded value.
+/// Collects the ops that decide which elements stores and atomics touch, with the control flow around them. False when
+/// that needs a value from memory, or when a block may wait for others, which a sample of blocks would leave out.
 bool Compiler::probeSlice() {
   llvm::SmallVector<Operation *> work;
   auto need = [&](Operation *op) {
@@ -194,24 +208,32 @@ bool Compiler::probeSlice() {
       return need(op);
     need(cast<BlockArgument>(value).getOwner()->getParentOp());
   };
-  kernel.walk([&](tile::StoreOp store) { need(store); });
-  while (!work.empty()) {
+  auto readsMemory = [](Operation *op) {
+    return isa<tile::LoadOp, tile::GatherOp>(op) || (isa<tile::AtomicOp>(op) && !op->use_empty());
+  };
+  bool waits = false;
+  kernel.walk([&](Operation *op) {
+    if (isa<tile::StoreOp, tile::ScatterOp, tile::ViewAtomicOp, tile::AtomicOp>(op))
+      need(op);
+    waits |= isa<scf::WhileOp>(op) && op->walk([&](Operation *inner) {
+                                          return readsMemory(inner) ? WalkResult::interrupt() : WalkResult::advance();
+                                        }).wasInterrupted();
+  });
+  while (!waits && !work.empty()) {
     Operation *op = work.pop_back_val();
-    if (isa<tile::LoadOp>(op))
+    if (readsMemory(op))
       return false;
     need(op->getParentOp());
-    if (auto store = dyn_cast<tile::StoreOp>(op)) {
-      needValue(store.getView());
-      llvm::for_each(store.getIndices(), needValue);
-      continue;
-    }
-    llvm::for_each(op->getOperands(), needValue);
+    // Which value is stored makes no difference: the first operand of stores, the last of atomics.
+    bool first = isa<tile::StoreOp, tile::ScatterOp, tile::ViewAtomicOp>(op), last = isa<tile::AtomicOp>(op);
+    for (Value operand : op->getOperands().drop_front(first).drop_back(last))
+      needValue(operand);
     for (Region &region : op->getRegions())
       for (Block &block : region)
         if (block.mightHaveTerminator())
           need(block.getTerminator());
   }
-  return true;
+  return !waits;
 }
 
 Status Compiler::compileOp(Operation *op) {
@@ -242,6 +264,60 @@ Result<Steps> Compiler::nested(Block &block, llvm::function_ref<void(Operation *
   steps = outer;
   TILEC_TRY(status);
   return inner;
+}
+
+Result<LaneSteps> Compiler::compileLanes(Block &block, size_t count) {
+  if (inLanes())
+    return internalError("a function of a fold inside another");
+  auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
+  LaneSteps result;
+  result.lanes = count;
+  Steps inner;
+  Steps *outer = std::exchange(steps, &inner);
+  lanes = count;
+  result.firstTile = program.tiles.size();
+  Operation *owner = block.getParentOp();
+  for (BlockArgument argument : block.getArguments())
+    result.arguments.push_back(blockArgument(argument, owner));
+  // Scalars from outside are spread over the lanes; to ops of the block they are like its own.
+  llvm::DenseMap<Value, size_t> scalars;
+  Status status;
+  block.walk([&](Operation *op) {
+    if (llvm::any_of(op->getResultTypes(), isTile) || llvm::any_of(op->getOperandTypes(), isTile))
+      status = internalError("the function of a fold has the op '{}' on tiles", op->getName().getStringRef().str());
+    for (Value operand : op->getOperands()) {
+      auto found = tiles.find(operand);
+      if (isTile(operand.getType()) || found == tiles.end() || operand.getParentBlock() == &block ||
+          scalars.contains(operand))
+        continue;
+      size_t from = found->second, bytes = program.tiles[from].bytes;
+      scalars[operand] = from;
+      size_t to = newTile(operand, true);
+      dying[owner].push_back(program.tiles[to].buffer);
+      add([=](Frame &frame) {
+        const Tile &a = frame.tiles[from];
+        Tile &r = frame.tiles[to];
+        for (size_t i = 0; i < r.count; ++i)
+          std::memcpy(r.data + i * bytes, a.data, bytes);
+        r.tainted = a.tainted;
+        if (a.tainted)
+          r.taint.assign(r.count, a.taintAt(0));
+      });
+    }
+  });
+  if (status)
+    status = compileBlock(block, [&](Operation *end) {
+      for (Value value : end->getOperands())
+        result.results.push_back(in(value));
+    });
+  result.endTile = program.tiles.size();
+  lanes = 1;
+  for (auto [value, tile] : scalars)
+    tiles[value] = tile;
+  steps = outer;
+  TILEC_TRY(status);
+  result.steps = std::move(inner);
+  return result;
 }
 
 Result<Program> Compiler::compile() {

@@ -13,7 +13,7 @@ using Steps = std::vector<Step>;
 
 inline void run(const Steps &steps, Frame &frame) {
   for (const Step &step : steps) {
-    if (frame.error)
+    if (frame.ended)
       return;
     step(frame);
   }
@@ -32,6 +32,20 @@ struct Program {
   Steps steps;
   std::vector<Cause> causes;
   bool storesNibbles = false; ///< stores to packed arrays: two blocks may share a byte, so blocks run one by one
+};
+
+/// Steps of a block of scalar ops that work on many lanes at once: each scalar of the block is a tile of so many lanes.
+struct LaneSteps {
+  Steps steps;
+  size_t lanes = 0;                       ///< at most
+  std::vector<size_t> arguments, results; ///< tiles of the block's arguments and of what it yields
+  size_t firstTile = 0, endTile = 0;      ///< tiles of the block
+  /// Runs the block on as many lanes as are asked for, up to `lanes`.
+  void apply(Frame &frame, size_t count) const {
+    for (size_t tile = firstTile; tile < endTile; ++tile)
+      frame.tiles[tile].count = count;
+    run(steps, frame);
+  }
 };
 
 /// What to compile for.
@@ -63,11 +77,10 @@ public:
   /// How elements of a type are stored: the dtype's own encoding, or f64 for floats while widening.
   DType storage(mlir::Type type) const;
   void add(Step step) { steps->push_back(std::move(step)); }
-  void constant(size_t tile, std::vector<std::byte> contents) {
-    program.constants.emplace_back(tile, std::move(contents));
-  }
+  /// Contents that a tile has from the start; those of one element fill it.
+  void constant(size_t tile, std::vector<std::byte> contents);
   /// Registers a source of undefined values.
-  Taint cause(FindingKind kind, mlir::Operation *op, std::string array = "");
+  Taint cause(FindingKind kind, mlir::Operation *op, std::string array = "", std::string text = "");
   void needScratch(size_t bytes) { program.scratch = std::max(program.scratch, bytes); }
   void storesNibbles() { program.storesNibbles = true; }
   size_t order(mlir::Operation *op) const { return orders.at(op); }
@@ -77,6 +90,10 @@ public:
   const LaunchState &launchState() const { return state; }
   /// Compiles a nested block into steps of its own; `atEnd` sees the terminator while its operands still live.
   Result<Steps> nested(mlir::Block &block, llvm::function_ref<void(mlir::Operation *)> atEnd);
+  /// Compiles a block of scalar ops, such as the function of a reduction, for many lanes.
+  Result<LaneSteps> compileLanes(mlir::Block &block, size_t lanes);
+  /// Whether ops of rank 0 stand for many lanes, which then each have a condition of their own.
+  bool inLanes() const { return lanes != 1; }
   /// A tile for a block argument that lives as long as the op around the block.
   size_t blockArgument(mlir::BlockArgument argument, mlir::Operation *owner);
   /// Makes a value another name of a tile.
@@ -98,6 +115,7 @@ private:
   CompileOptions options;
   Program program;
   Steps *steps = nullptr;
+  size_t lanes = 1; ///< elements that stand for a scalar
   llvm::DenseMap<mlir::Value, size_t> tiles, arrays, memories;
   llvm::DenseMap<mlir::Operation *, size_t> orders;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<size_t>> dying; ///< buffers free after an op
@@ -109,15 +127,24 @@ private:
 using Handler = Status (*)(Compiler &, mlir::Operation *);
 using HandlerTable = llvm::StringMap<Handler>;
 void addControlHandlers(HandlerTable &table);
+void addDebugHandlers(HandlerTable &table);
+void addArrayHandlers(HandlerTable &table);
+void addElementHandlers(HandlerTable &table);
 void addFloatHandlers(HandlerTable &table);
 void addIntegerHandlers(HandlerTable &table);
 void addConvertHandlers(HandlerTable &table);
 void addShapeHandlers(HandlerTable &table);
 void addReduceHandlers(HandlerTable &table);
 void addMemoryHandlers(HandlerTable &table);
+void addMoveHandlers(HandlerTable &table);
+void addScanHandlers(HandlerTable &table);
+void addFoldHandlers(HandlerTable &table);
+void addProductHandlers(HandlerTable &table);
 
 /// Whether an op has a meaning here.
 bool knows(llvm::StringRef op);
+
+Rounding roundingOf(tile::RoundingMode mode);
 
 /// Bytes an element takes in a tile.
 inline size_t tileBytes(DType dtype) { return size_t(info(dtype).bits + 7) / 8; }

@@ -1,73 +1,11 @@
 #include "compiler/reference/executor.h"
 #include "compiler/reference/compiler.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include <thread>
 
 using namespace mlir;
 
 namespace tilec::reference {
-
-std::string_view name(FindingKind kind) {
-  switch (kind) {
-  case FindingKind::Race:
-    return "race";
-  case FindingKind::Uninitialised:
-    return "uninitialised";
-  case FindingKind::OutOfRange:
-    return "out-of-bounds";
-  case FindingKind::DivisionByZero:
-    return "division-by-zero";
-  }
-  return "";
-}
-
-static std::string toString(const Place &place) {
-  return place.file.empty() ? "unknown place" : fmt::format("{}:{}:{}", place.file, place.line, place.column);
-}
-
-/// What an undefined value reaches, and how often.
-static std::string effect(const Finding &f) {
-  std::string where = f.reached == f.place ? "" : fmt::format(" at {}", toString(f.reached));
-  if (f.element < 0)
-    return fmt::format("decides what runs or where it stores{}", where);
-  std::string others = f.count > 1 ? fmt::format(" and {} more", f.count - 1) : "";
-  return fmt::format("reaches element {} of '{}'{}{}", f.element, f.array, others, where);
-}
-
-std::string toString(const Finding &f) {
-  std::string block = fmt::format("block ({}, {}, {})", f.block[0], f.block[1], f.block[2]);
-  std::string text = toString(f.place) + ": ";
-  switch (f.kind) {
-  case FindingKind::Race:
-    text += fmt::format("{} and another block store different values to element {} of '{}'", block, f.element, f.array);
-    if (f.otherBlock >= 0)
-      text += fmt::format(", the other is number {}", f.otherBlock);
-    return text + (f.count > 1 ? fmt::format("; {} such stores", f.count) : "");
-  case FindingKind::Uninitialised:
-    return text + fmt::format("what '{}' has outside its extents is undefined without padding, and {}, {}", f.source,
-                              effect(f), block);
-  case FindingKind::OutOfRange:
-    return text +
-           fmt::format("check_bounds = false promises a tile inside '{}', but it crosses the edge, {}", f.array, block);
-  case FindingKind::DivisionByZero:
-    return text + fmt::format("a division by zero, or of the lowest integer by -1, {}, {}", effect(f), block);
-  }
-  return text;
-}
-
-void Frame::find(FindingKey key, Finding finding) {
-  auto [found, added] = findings.try_emplace(key, LocatedFinding{finding, linearBlock});
-  if (added)
-    return;
-  uint64_t count = found->second.finding.count + finding.count;
-  if (linearBlock < found->second.block)
-    found->second = {std::move(finding), linearBlock};
-  found->second.finding.count = count;
-}
-
-void Frame::reaches(Taint taint, size_t order, const Place &place, const std::string &array, int64_t element) {
-  const Cause &cause = (*causes)[taint - 1];
-  find({cause.kind, cause.order, order}, {cause.kind, cause.place, place, cause.array, array, block, -1, element, 1});
-}
 
 namespace {
 
@@ -109,10 +47,7 @@ public:
       std::memcpy(frame.tiles[tile].data, bytes.data(), bytes.size());
   }
   void block(int64_t linear) {
-    const auto &grid = frame.launch->grid;
-    frame.linearBlock = linear;
-    frame.block = {linear % grid[0], linear / grid[0] % grid[1], linear / grid[0] / grid[1]};
-    frame.hit = false;
+    frame.beginBlock(linear);
     run(program.steps, frame);
   }
 
@@ -121,6 +56,40 @@ public:
 private:
   const Program &program;
   Arena arena;
+};
+
+} // namespace
+
+namespace {
+
+/// Hands what blocks print on in the order in which the blocks were asked for.
+class Printer {
+public:
+  explicit Printer(const std::function<void(std::string_view)> &print) : print(print) {}
+  void blockDone(int64_t index, std::string text) {
+    std::lock_guard guard(lock);
+    waiting.emplace(index, std::move(text));
+    while (!waiting.empty() && waiting.begin()->first == next) {
+      show();
+      ++next;
+    }
+  }
+  /// After the last block: of a launch that failed some never came.
+  void finish() {
+    while (!waiting.empty())
+      show();
+  }
+
+private:
+  void show() {
+    if (std::string &text = waiting.begin()->second; !text.empty())
+      print(text);
+    waiting.erase(waiting.begin());
+  }
+  const std::function<void(std::string_view)> &print;
+  std::mutex lock;
+  std::map<int64_t, std::string> waiting;
+  int64_t next = 0;
 };
 
 } // namespace
@@ -164,46 +133,46 @@ static Status runBlocks(const Program &program, LaunchState &state, const std::v
   jobs = unsigned(std::clamp<int64_t>(total, 1, jobs));
   const int64_t run = std::clamp<int64_t>(total / (int64_t(jobs) * 16), 1, 64);
   std::atomic<int64_t> next = 0;
-  std::atomic<bool> failed = false;
+  Printer printer(options.print);
   std::mutex lock; // guards done, findings, firstError
   int64_t done = 0, errorBlock = 0;
   std::optional<Error> firstError;
 
   auto work = [&] {
     Worker worker(program, state);
-    while (!failed) {
+    auto failed = [&] { return state.failedBlock != std::numeric_limits<int64_t>::max(); };
+    while (!failed()) {
       int64_t begin = next.fetch_add(run), end = std::min(begin + run, total);
       if (begin >= total)
         break;
-      for (int64_t i = begin; i < end && !worker.frame.error; ++i)
-        worker.block(chosen ? (*chosen)[size_t(i)] : i);
+      for (int64_t i = begin; i < end && !worker.frame.error; ++i) {
+        int64_t block = chosen ? (*chosen)[size_t(i)] : i;
+        if (block > state.failedBlock) // those in front of it still run: which failure comes first is then settled
+          continue;
+        worker.block(block);
+        if (state.prints)
+          printer.blockDone(i, std::exchange(worker.frame.output, {}));
+      }
       std::lock_guard guard(lock);
       done += end - begin;
-      if (options.progress && !worker.frame.error)
+      if (options.progress && !failed())
         options.progress(done, total);
       if (worker.frame.error) {
-        failed = true;
         if (!firstError || worker.frame.linearBlock < errorBlock)
           firstError = worker.frame.error, errorBlock = worker.frame.linearBlock;
         break;
       }
     }
     std::lock_guard guard(lock);
-    for (auto &[key, located] : worker.frame.findings) {
-      auto [found, added] = findings.try_emplace(key, located);
-      if (added)
-        continue;
-      uint64_t count = found->second.finding.count + located.finding.count;
-      if (located.block < found->second.block)
-        found->second = located;
-      found->second.finding.count = count;
-    }
+    for (auto &[key, located] : worker.frame.findings)
+      addFinding(findings, key, std::move(located));
   };
   std::vector<std::jthread> threads;
   for (unsigned i = 1; i < jobs; ++i)
     threads.emplace_back(work);
   work();
   threads.clear();
+  printer.finish();
   if (firstError)
     return std::unexpected(*firstError);
   return {};
@@ -238,6 +207,50 @@ static Result<std::optional<std::vector<int64_t>>> chooseBlocks(tile::KernelOp k
   return chosen;
 }
 
+/// Whether an access orders what its block does against what other blocks do.
+static bool orders(Operation *op, std::initializer_list<tile::MemoryOrder> wanted) {
+  auto is = [&](auto access) {
+    return llvm::is_contained(wanted, access.getOrder()) && access.getScope() != tile::MemoryScope::block;
+  };
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<tile::LoadOp, tile::StoreOp, tile::GatherOp, tile::ScatterOp, tile::AtomicOp>(is)
+      .Default(false);
+}
+
+/// Memory for what the launch is to watch: who changed an element, which elements of scratch memory have a value.
+static void prepareChecks(tile::KernelOp kernel, LaunchState &state, bool checkRaces, bool severalBlocks) {
+  auto memoryOf = [&](StringRef name) {
+    auto memory = llvm::find_if(state.memories, [&](const auto &m) { return m->name == name; });
+    return memory == state.memories.end() ? nullptr : memory->get();
+  };
+  for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
+    auto mode = kernel.getArgAttrOfType<StringAttr>(i, "tile.mode");
+    Memory *memory = mode && mode.getValue() == "scratch" ? memoryOf(kernel.argName(i)) : nullptr;
+    if (!memory || memory->low > memory->high)
+      continue;
+    if (kernel.getArgAttr(i, "tile.zeroed"))
+      std::memset(memory->view.data, 0, byteSize(memory->view.dtype, memory->view.elements));
+    else
+      memory->undefined.assign(size_t(memory->high - memory->low + 1), neverStored);
+  }
+  state.checkLanes = checkRaces;
+  state.checkRaces = checkRaces && severalBlocks; // one block has nobody to race
+  if (!state.checkRaces)
+    return;
+  using tile::MemoryOrder;
+  bool acquires = false, releases = false, plain = false;
+  kernel.walk([&](Operation *op) {
+    acquires |= orders(op, {MemoryOrder::acquire, MemoryOrder::acq_rel});
+    releases |= orders(op, {MemoryOrder::release, MemoryOrder::acq_rel});
+    plain |= isa<tile::StoreOp, tile::ScatterOp>(op) && orders(op, {MemoryOrder::weak});
+  });
+  state.tracksOrder = acquires && releases && plain;
+  kernel.walk([&](tile::ArrayOp array) {
+    if (Memory *memory = array.getWritable() ? memoryOf(array.getRoot()) : nullptr)
+      memory->writers.track(size_t(memory->high - memory->low + 1), state.tracksOrder);
+  });
+}
+
 static Result<tile::KernelOp> findKernel(ModuleOp module, std::string_view name) {
   for (auto kernel : module.getOps<tile::KernelOp>())
     if (kernel.getSymName() == StringRef(name.data(), name.size()))
@@ -252,6 +265,9 @@ Result<ExecReport> execute(ModuleOp module, std::string_view kernelName, const L
   state.grid = launch.grid;
   for (const auto &[name, view] : launch.buffers) {
     TILEC_ASSIGN(std::unique_ptr<Memory> memory, bindMemory(name, view));
+    for (const auto &other : state.memories) // one array may be given as two
+      if (other->view.data == view.data)
+        memory->lock = other->lock;
     state.memories.push_back(std::move(memory));
   }
   TILEC_ASSIGN(Program program, Compiler(kernel, launch, state, {.widen64 = options.widen64}).compile());
@@ -276,15 +292,8 @@ Result<ExecReport> execute(ModuleOp module, std::string_view kernelName, const L
     TILEC_ASSIGN(chosen, chooseBlocks(kernel, launch, state, options, total));
   }
   report.blocks = chosen ? int64_t(chosen->size()) : total;
-  // One block cannot race, and more blocks than a writer's number can tell apart are not checked.
-  if (options.checkRaces && report.blocks > 1 && total < int64_t(sharedWriters) - 1) {
-    state.checkRaces = true;
-    kernel.walk([&](tile::ArrayOp array) {
-      auto memory = llvm::find_if(state.memories, [&](const auto &m) { return m->name == array.getRoot(); });
-      if (array.getWritable() && memory != state.memories.end())
-        (*memory)->writers.assign(size_t((*memory)->high - (*memory)->low + 1), 0);
-    });
-  }
+  state.prints = bool(options.print);
+  prepareChecks(kernel, state, options.checkRaces, report.blocks > 1 && total <= Writers::mostBlocks);
   Findings findings;
   TILEC_TRY(runBlocks(program, state, chosen ? &*chosen : nullptr, report.blocks, options, findings));
   for (auto &[key, located] : findings)

@@ -5,7 +5,13 @@
 // Every op works on whole tiles and rounds once per operation to the dtype of its result. Nothing is contracted.
 // Transcendentals of f32 and narrower are computed in f64 and rounded once; those of f64 are the C library's. Sums
 // accumulate in the element type of the reduction as a balanced tree over neighbours (x0+x1)+(x2+x3), axis by axis from
-// the last: the same bits on every run, whatever the number of workers.
+// the last, and so do reductions by a function; running sums go from element to element, scans by a function in rounds
+// of doubled distance; matrix products of floats up to f32 sum exact products in f64, in the order of k, and round at
+// the end. The same bits on every run, whatever the number of workers, but for floats that several blocks add to one
+// element by atomics.
+//
+// Blocks run in threads, each started block to its end, so a block may wait for one that has started. What atomics of
+// one array do to its elements happens under a lock of the array.
 #include "compiler/base/dtype.h"
 #include "compiler/base/result.h"
 #include <array>
@@ -52,18 +58,24 @@ struct ExecOptions {
   std::vector<Sample> samples = {};
   /// Linear numbers of the blocks to run; empty: all, or those that `samples` asks for.
   std::vector<int64_t> blocks = {};
-  bool checkRaces = true; ///< report different values stored to one element by two blocks (4 bytes an element)
+  /// Report different values stored to one element by two blocks, or by two lanes of one scatter. Takes 4 bytes an
+  /// element, 12 where blocks release and acquire; order.h says which stores count as ordered.
+  bool checkRaces = true;
   std::function<void(int64_t done, int64_t total)> progress = {}; ///< blocks; called from one worker at a time
+  /// What blocks print, in the order of block numbers; called from one worker at a time.
+  std::function<void(std::string_view text)> print = {};
 };
 
 /// What a run found wrong with a program that is legal to compile.
 enum class FindingKind : uint8_t {
-  Race,           ///< two blocks store different values to one element
+  Race,           ///< two blocks, or two lanes of one scatter, store different values to one element
   Uninitialised,  ///< a value without defined bits reaches a stored element, an index or a condition
-  OutOfRange,     ///< check_bounds = false, but the tile crosses the array's edge
+  OutOfRange,     ///< check_bounds = false, but the tile crosses the array's edge; a part that a tile does not have
   DivisionByZero, ///< or MIN / -1; reported when the quotient reaches a stored element, an index or a condition
+  Assertion,      ///< an assert is false; the launch ends
+  NotDivisible,   ///< assume_divisible of a value that is not
 };
-/// race, uninitialised, out-of-bounds or division-by-zero.
+/// race, uninitialised, out-of-bounds, division-by-zero, assertion or not-divisible.
 std::string_view name(FindingKind kind);
 
 struct Place {
@@ -81,7 +93,9 @@ struct Finding {
   std::array<int64_t, 3> block{}; ///< first block, in the order of block numbers, that shows it
   int64_t otherBlock = -1;        ///< Race: linear number of the other block
   int64_t element = -1;           ///< offset in elements from the array's base; -1: none
-  uint64_t count = 0;             ///< elements concerned, all blocks together
+  uint64_t count = 0;             ///< elements concerned, all blocks together (Assertion: of this block)
+  std::string text = {};          ///< Assertion: what the program says; else what the kind leaves open
+  std::vector<int64_t> lane = {}; ///< Assertion, NotDivisible: coordinates of the first element in its tile
 };
 /// One line for a message.
 std::string toString(const Finding &finding);

@@ -1,7 +1,9 @@
 #pragma once
 // What one worker holds while it runs blocks: tiles, arrays, and what it found wrong. No MLIR.
 #include "compiler/reference/executor.h"
+#include "compiler/reference/order.h"
 #include <atomic>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -10,6 +12,8 @@ namespace tilec::reference {
 
 /// Why a lane has no defined value: an index into Frame::causes plus one; 0 is a defined value.
 using Taint = uint8_t;
+/// In memory: an element that nothing has stored yet.
+inline constexpr Taint neverStored = 255;
 
 /// A tile in contiguous row-major order, elements in the storage encoding of their dtype (bool, fp8 and fp4: a byte).
 struct Tile {
@@ -27,6 +31,11 @@ struct Tile {
     return taint;
   }
   Taint taintAt(size_t i) const { return tainted ? taint[i] : Taint(0); }
+  void setTaint(size_t i, Taint value) {
+    if (!tainted)
+      freshTaint();
+    taint[i] = value;
+  }
 };
 
 /// Where undefined values come from.
@@ -35,6 +44,7 @@ struct Cause {
   size_t order = 0; ///< of the op in the program
   Place place;
   std::string array;
+  std::string text; ///< why the value is undefined, where the kind leaves that open
 };
 
 /// The buffer behind an array argument, shared by all workers.
@@ -42,16 +52,21 @@ struct Memory {
   std::string name;
   BufferView view;
   int64_t low = 0, high = 0; ///< offsets that may be addressed, both included; low > high: none
-  /// Race check: for each offset from `low` on, the last block that stored to it plus one, with `shared` set once two
-  /// have. Guarded, with the data it describes, by `lock`.
-  std::vector<uint32_t> writers;
-  std::mutex lock;
+  /// Guards the data against atomics and checked stores, and what is known of the elements. Buffers that are the same
+  /// memory share it.
+  std::shared_ptr<std::mutex> lock = std::make_shared<std::mutex>();
+  /// Race check: who last changed each element from `low` on; empty where nothing is checked.
+  Writers writers;
+  Releases releases;
+  /// Of scratch memory: why each element from `low` on is undefined; empty where every element has a value.
+  std::vector<Taint> undefined;
 };
-inline constexpr uint32_t sharedWriters = uint32_t(1) << 31;
 
 /// A run-time array: memory with extents and strides.
 struct ArrayValue {
   size_t memory = 0;
+  int64_t base = 0;   ///< offset of element (0, …) in memory
+  bool empty = false; ///< outside of the array it was taken from; an array of rank 0 has no extent that says so
   std::vector<int64_t> extents, strides;
 };
 
@@ -66,13 +81,23 @@ struct LocatedFinding {
   int64_t block = 0; ///< linear number
 };
 using Findings = std::map<FindingKey, LocatedFinding>;
+/// Adds a finding to those of its key: the lowest block speaks for all.
+void addFinding(Findings &findings, const FindingKey &key, LocatedFinding located);
 
 /// State that every block of a launch shares.
 struct LaunchState {
   std::vector<std::unique_ptr<Memory>> memories;
   std::array<int64_t, 3> grid{};
-  bool checkRaces = false;
+  bool checkRaces = false;       ///< between blocks
+  bool checkLanes = false;       ///< between the lanes of one scatter
+  bool tracksOrder = false;      ///< blocks may be ordered by what they release and acquire
+  bool prints = false;           ///< somebody reads what blocks print
+  Releases::Clockwork clockwork; ///< numbers releases
+  /// The lowest block that failed: blocks behind it end at their next trip of a loop.
+  std::atomic<int64_t> failedBlock = std::numeric_limits<int64_t>::max();
   std::vector<std::vector<int64_t>> samples; ///< per memory, sorted offsets; only while probing
+
+  void fail(int64_t block);
 };
 
 struct Frame {
@@ -81,17 +106,30 @@ struct Frame {
   std::vector<Tile> tiles;
   std::vector<ArrayValue> arrays;
   std::vector<std::byte> scratch;
+  std::vector<int64_t> offsets; ///< of the lanes of an element access
   std::array<int64_t, 3> block{};
   int64_t linearBlock = 0;
-  bool hit = false; ///< probing: this block stores a sampled element
+  Clock clock;        ///< whose releases this block has seen
+  bool hit = false;   ///< probing: this block stores a sampled element
+  bool ended = false; ///< the block runs no further step
+  std::string output; ///< what the block printed
   Findings findings;
-  std::optional<Error> error; ///< first failure; the block ends at it
+  std::optional<Error> error; ///< first failure of the launch that this worker met
 
   /// Adds a finding of this block; later ones of the same key only count.
   void find(FindingKey key, Finding finding);
   /// An undefined value reaches something that shows: a stored element, or a condition, a bound, an index (array empty,
   /// element -1).
   void reaches(Taint taint, size_t order, const Place &place, const std::string &array = "", int64_t element = -1);
+  /// Ends the block, and with it the launch.
+  void fail(Error what);
+  /// Ends the block when the launch has failed; asked once a trip of a loop. A block that waits for one that has ended
+  /// would wait forever, so those in front of the failed block end as well once they had time to finish.
+  bool stops();
+  void beginBlock(int64_t linear);
+
+private:
+  uint64_t tripsSinceFailure = 0;
 };
 
 } // namespace tilec::reference

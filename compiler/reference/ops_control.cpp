@@ -2,6 +2,7 @@
 #include "compiler/reference/compiler.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include <thread>
 
 using namespace mlir;
 
@@ -27,8 +28,45 @@ static void condition(Frame &frame, size_t tile, size_t order, const Place &plac
     frame.reaches(taint, order, place);
 }
 
+/// An `if` whose condition each lane has for itself: both arms are computed and each lane takes one.
+static Status compileIfInLanes(Compiler &c, scf::IfOp branch) {
+  size_t cond = c.in(branch.getCondition());
+  llvm::SmallVector<size_t> results;
+  for (Value result : branch.getResults())
+    results.push_back(c.out(result));
+  auto arm = [&](Block &block, bool wanted) -> Status {
+    TILEC_ASSIGN(Steps steps, c.nested(block, [&](Operation *yield) {
+      for (auto [value, result] : llvm::zip(yield->getOperands(), results)) {
+        size_t from = c.in(value), to = result, size = tileBytes(c.storage(value.getType()));
+        c.add([=](Frame &frame) {
+          const Tile &p = frame.tiles[cond], &a = frame.tiles[from];
+          Tile &r = frame.tiles[to];
+          if (wanted) // the first arm gives every lane a value, the second those of its own
+            r.tainted = false;
+          for (size_t i = 0; i < r.count; ++i) {
+            if (bool(p.as<uint8_t>()[i]) != wanted)
+              continue;
+            std::memcpy(r.data + i * size, a.data + i * size, size);
+            Taint taint = p.taintAt(i) ? p.taintAt(i) : a.taintAt(i);
+            if (taint || r.tainted)
+              r.setTaint(i, taint);
+          }
+        });
+      }
+    }));
+    c.add([steps = std::move(steps)](Frame &frame) { run(steps, frame); });
+    return {};
+  };
+  TILEC_TRY(arm(*branch.thenBlock(), true));
+  if (branch.elseBlock())
+    TILEC_TRY(arm(*branch.elseBlock(), false));
+  return {};
+}
+
 static Status compileIf(Compiler &c, Operation *op) {
   auto branch = cast<scf::IfOp>(op);
+  if (c.inLanes())
+    return compileIfInLanes(c, branch);
   size_t cond = c.in(branch.getCondition()), order = c.order(op);
   llvm::SmallVector<size_t> results;
   for (Value result : branch.getResults())
@@ -87,6 +125,8 @@ static void compileCarry(Compiler &c, ValueRange yielded, ArrayRef<size_t> carri
 
 static Status compileFor(Compiler &c, Operation *op) {
   auto loop = cast<scf::ForOp>(op);
+  if (c.inLanes())
+    return internalError("a loop in the function of a fold");
   IndexOperand lower = indexOperand(c, loop.getLowerBound()), upper = indexOperand(c, loop.getUpperBound()),
                step = indexOperand(c, loop.getStep());
   size_t order = c.order(op);
@@ -110,7 +150,7 @@ static Status compileFor(Compiler &c, Operation *op) {
     i.tainted = false;
     // A step that is not positive runs no trip; a sum past the type's end ends the loop.
     int64_t at = lower.read(frame);
-    while (by > 0 && at < end && !frame.error) {
+    while (by > 0 && at < end && !frame.stops()) {
       if (lower.wide)
         *i.as<int64_t>() = at;
       else
@@ -118,6 +158,64 @@ static Status compileFor(Compiler &c, Operation *op) {
       run(body, frame);
       if (__builtin_add_overflow(at, by, &at))
         break;
+    }
+  });
+  return {};
+}
+
+/// Whether a block of steps waits for other blocks: it asks memory for what they do.
+static bool asksOthers(Operation *op) {
+  auto found = op->walk([](Operation *inner) {
+    auto load = dyn_cast<tile::LoadOp>(inner);
+    auto gather = dyn_cast<tile::GatherOp>(inner);
+    bool ordered = (load && load.getOrder() != tile::MemoryOrder::weak) ||
+                   (gather && gather.getOrder() != tile::MemoryOrder::weak);
+    return ordered || isa<tile::AtomicOp>(inner) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return found.wasInterrupted();
+}
+
+static Status compileWhile(Compiler &c, Operation *op) {
+  auto loop = cast<scf::WhileOp>(op);
+  if (c.inLanes())
+    return internalError("a loop in the function of a fold");
+  size_t order = c.order(op);
+  llvm::SmallVector<size_t> carried, results;
+  for (auto [init, argument] : llvm::zip(loop.getInits(), loop.getBeforeArguments())) {
+    size_t from = c.in(init), to = c.blockArgument(argument, op), bytes = tileSize(c, init);
+    carried.push_back(to);
+    c.add([=](Frame &frame) { copyTile(frame.tiles[to], frame.tiles[from], bytes); });
+  }
+  // What the condition hands on is what a trip starts from and what the loop gives: one tile.
+  for (auto [result, argument] : llvm::zip(loop.getResults(), loop.getAfterArguments())) {
+    results.push_back(c.out(result));
+    c.alias(argument, results.back());
+  }
+  auto moveInto = [&](ValueRange values, ArrayRef<size_t> tiles) {
+    for (auto [value, to] : llvm::zip(values, tiles)) {
+      size_t from = c.in(value), into = to, bytes = tileSize(c, value);
+      if (from != into)
+        c.add([=](Frame &frame) { copyTile(frame.tiles[into], frame.tiles[from], bytes); });
+    }
+  };
+  size_t cond = 0;
+  TILEC_ASSIGN(Steps before, c.nested(*loop.getBeforeBody(), [&](Operation *end) {
+    auto last = cast<scf::ConditionOp>(end);
+    cond = c.in(last.getCondition());
+    moveInto(last.getArgs(), results);
+  }));
+  TILEC_ASSIGN(Steps trip,
+               c.nested(*loop.getAfterBody(), [&](Operation *yield) { moveInto(yield->getOperands(), carried); }));
+  bool waits = asksOthers(op);
+  c.add([=, place = Compiler::place(op), before = std::move(before), trip = std::move(trip)](Frame &frame) {
+    while (!frame.stops()) {
+      run(before, frame);
+      condition(frame, cond, order, place);
+      if (frame.ended || !*frame.tiles[cond].as<uint8_t>())
+        break;
+      run(trip, frame);
+      if (waits) // the block waited for may need this processor
+        std::this_thread::yield();
     }
   });
   return {};
@@ -143,6 +241,7 @@ template <typename Op, typename Get> static Status compileGrid(Compiler &c, Oper
 void addControlHandlers(HandlerTable &table) {
   table["scf.if"] = compileIf;
   table["scf.for"] = compileFor;
+  table["scf.while"] = compileWhile;
   table["tile.block_id"] = [](Compiler &c, Operation *op) {
     return compileGrid<tile::BlockIdOp>(c, op, [](const Frame &f, size_t axis) { return f.block[axis]; });
   };

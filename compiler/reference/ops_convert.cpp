@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace tilec::reference {
 
-static Rounding roundingOf(tile::RoundingMode mode) {
+Rounding roundingOf(tile::RoundingMode mode) {
   switch (mode) {
   case tile::RoundingMode::rn:
     return Rounding::NearestEven;
@@ -77,35 +77,44 @@ static Status compileConvert(Compiler &c, Operation *op) {
   return {};
 }
 
-static Status compileBitcast(Compiler &c, Operation *op) {
-  Type from = getElementTypeOrSelf(op->getOperand(0).getType()), to = getElementTypeOrSelf(op->getResult(0).getType());
-  if (c.widens() && isa<FloatType>(from) != isa<FloatType>(to)) {
-    // The bits of a widened float are those of its own dtype.
-    DType source = *tile::dtypeOf(from), target = *tile::dtypeOf(to);
-    if (isa<FloatType>(from))
-      return withInteger(target, false, [&](auto zero) {
-        using To = decltype(zero);
-        addUnary<double, To>(c, op, [source](double x) { return To(encodeFloat(source, x)); });
-      });
-    return withInteger(source, false, [&](auto zero) {
-      using From = decltype(zero);
-      addUnary<From, double>(c, op, [target](From x) { return decodeFloat(target, uint64_t(x)); });
+/// The same bits as another dtype of equal width. While widening, the bits of a float are those of its own dtype.
+static Status reinterpret(Compiler &c, Operation *op, DType from, DType to) {
+  bool decodes = c.widens() && isFloat(from), encodes = c.widens() && isFloat(to);
+  if (!decodes && !encodes)
+    return withInteger(c.storage(op->getResult(0).getType()), false, [&](auto zero) {
+      using T = decltype(zero);
+      addUnary<T, T>(c, op, [](T x) { return x; });
     });
-  }
-  if (c.widens() && isa<FloatType>(from)) {
-    DType source = *tile::dtypeOf(from), target = *tile::dtypeOf(to);
-    addUnary<double, double>(c, op, [=](double x) { return decodeFloat(target, encodeFloat(source, x)); });
+  if (decodes && encodes) {
+    addUnary<double, double>(c, op, [=](double x) { return decodeFloat(to, encodeFloat(from, x)); });
     return {};
   }
-  return withInteger(c.storage(to), false, [&](auto zero) {
-    using T = decltype(zero);
-    addUnary<T, T>(c, op, [](T x) { return x; });
+  if (decodes)
+    return withInteger(to, false, [&](auto zero) {
+      using To = decltype(zero);
+      addUnary<double, To>(c, op, [from](double x) { return To(encodeFloat(from, x)); });
+    });
+  return withInteger(from, false, [&](auto zero) {
+    using From = decltype(zero);
+    addUnary<From, double>(c, op, [to](From x) { return decodeFloat(to, uint64_t(std::make_unsigned_t<From>(x))); });
   });
+}
+
+static Status compileBitcast(Compiler &c, Operation *op) {
+  auto bitcast = cast<tile::BitcastOp>(op);
+  return reinterpret(c, op, *parseDType(bitcast.getFrom()), *parseDType(bitcast.getTo()));
+}
+
+/// What simplification makes of a bitcast.
+static Status compileArithBitcast(Compiler &c, Operation *op) {
+  Type from = getElementTypeOrSelf(op->getOperand(0).getType()), to = getElementTypeOrSelf(op->getResult(0).getType());
+  return reinterpret(c, op, *tile::dtypeOf(from), *tile::dtypeOf(to));
 }
 
 void addConvertHandlers(HandlerTable &table) {
   table["tile.convert"] = compileConvert;
-  table["arith.bitcast"] = compileBitcast;
+  table["tile.bitcast"] = compileBitcast;
+  table["arith.bitcast"] = compileArithBitcast;
 }
 
 } // namespace tilec::reference

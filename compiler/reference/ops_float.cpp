@@ -1,4 +1,5 @@
 // Float ops of arith, math and tile. Each rounds once to the element type; nothing is contracted.
+#include "compiler/reference/directed.h"
 #include "compiler/reference/elementwise.h"
 #include "compiler/reference/numeric.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -29,13 +30,60 @@ template <typename F> static Status withFloat(Compiler &c, Operation *op, F f) {
   }
 }
 
-/// One rounding of an operation that is exact to within it in the compute type: + - * / and sqrt.
-template <typename F> static Status arithmetic(Compiler &c, Operation *op, F f) {
+/// How an op rounds where it says so.
+static Rounding roundingOf(Operation *op) {
+  auto mode = op->getAttrOfType<tile::RoundingModeAttr>("tile.rounding");
+  return mode ? roundingOf(mode.getValue()) : Rounding::NearestEven;
+}
+
+/// An operation of the correctly rounded kind under a directed rounding. The operands are exact in f64, and rounding
+/// the f64 result once more in the same direction gives the one rounding to the dtype.
+static Status directed(Compiler &c, Operation *op, Exact kind, Rounding rounding) {
+  llvm::SmallVector<size_t, 3> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(c.in(operand));
+  size_t result = c.out(op->getResult(0));
+  DType dtype = c.storage(op->getResult(0).getType());
+  return withFloat(c, op, [&](auto element) {
+    using E = decltype(element);
+    using S = typename E::Storage;
+    c.add([=](Frame &frame) {
+      Tile &r = frame.tiles[result];
+      std::vector<double> values[3];
+      const Tile *tiles[3] = {};
+      for (size_t i = 0; i < 3; ++i) {
+        tiles[i] = &frame.tiles[operands[std::min(i, operands.size() - 1)]];
+        values[i].resize(r.count);
+        for (size_t lane = 0; lane < r.count; ++lane)
+          values[i][lane] = double(E::decode(tiles[i]->template as<S>()[lane]));
+      }
+      computeDirected(kind, rounding, r.count, values[0].data(), values[1].data(), values[2].data(), values[0].data());
+      for (size_t lane = 0; lane < r.count; ++lane) {
+        S bits;
+        uint64_t encoded = encodeFloat(dtype, values[0][lane], rounding);
+        std::memcpy(&bits, &encoded, sizeof(S));
+        if constexpr (std::is_same_v<E, F32Ftz>)
+          bits = E::encode(bits);
+        r.as<S>()[lane] = bits;
+      }
+      mergeTaint(r, *tiles[0], *tiles[1], *tiles[2]);
+    });
+  });
+}
+
+/// One rounding of what the compute type gives.
+template <typename F> static Status binary(Compiler &c, Operation *op, F f) {
   return withFloat(c, op, [&](auto element) {
     using E = decltype(element);
     addBinary<typename E::Storage, typename E::Storage>(
         c, op, [f](auto a, auto b) { return E::encode(f(E::decode(a), E::decode(b))); });
   });
+}
+
+/// + - * /, to nearest or as the op says.
+template <typename F> static Status arithmetic(Compiler &c, Operation *op, Exact kind, F f) {
+  Rounding rounding = roundingOf(op);
+  return rounding == Rounding::NearestEven ? binary(c, op, f) : directed(c, op, kind, rounding);
 }
 
 /// A function computed in f64 and rounded once.
@@ -57,7 +105,7 @@ template <typename F> static Status exact(Compiler &c, Operation *op, F f) {
 
 template <typename Op, bool isMax> static Status extreme(Compiler &c, Operation *op) {
   bool propagate = cast<Op>(op).getPropagateNan();
-  auto pick = [&](auto f) { return arithmetic(c, op, f); };
+  auto pick = [&](auto f) { return binary(c, op, f); };
   if constexpr (isMax)
     return propagate ? pick([](auto a, auto b) { return maximum<true>(a, b); })
                      : pick([](auto a, auto b) { return maximum<false>(a, b); });
@@ -67,6 +115,8 @@ template <typename Op, bool isMax> static Status extreme(Compiler &c, Operation 
 }
 
 static Status compileFma(Compiler &c, Operation *op) {
+  if (Rounding rounding = roundingOf(op); rounding != Rounding::NearestEven)
+    return directed(c, op, Exact::Fma, rounding);
   size_t x = c.in(op->getOperand(0)), y = c.in(op->getOperand(1)), z = c.in(op->getOperand(2));
   size_t result = c.out(op->getResult(0));
   return withFloat(c, op, [&](auto element) {
@@ -140,21 +190,23 @@ static Status compilePower(Compiler &c, Operation *op) {
 }
 
 static Status compileSqrt(Compiler &c, Operation *op) {
+  if (Rounding rounding = roundingOf(op); rounding != Rounding::NearestEven)
+    return directed(c, op, Exact::Sqrt, rounding);
   return exact(c, op, [](auto x) { return std::sqrt(x); });
 }
 
 void addFloatHandlers(HandlerTable &table) {
   table["arith.addf"] = [](Compiler &c, Operation *op) {
-    return arithmetic(c, op, [](auto a, auto b) { return a + b; });
+    return arithmetic(c, op, Exact::Add, [](auto a, auto b) { return a + b; });
   };
   table["arith.subf"] = [](Compiler &c, Operation *op) {
-    return arithmetic(c, op, [](auto a, auto b) { return a - b; });
+    return arithmetic(c, op, Exact::Sub, [](auto a, auto b) { return a - b; });
   };
   table["arith.mulf"] = [](Compiler &c, Operation *op) {
-    return arithmetic(c, op, [](auto a, auto b) { return a * b; });
+    return arithmetic(c, op, Exact::Mul, [](auto a, auto b) { return a * b; });
   };
   table["arith.divf"] = [](Compiler &c, Operation *op) {
-    return arithmetic(c, op, [](auto a, auto b) { return a / b; });
+    return arithmetic(c, op, Exact::Div, [](auto a, auto b) { return a / b; });
   };
   table["arith.negf"] = [](Compiler &c, Operation *op) { return exact(c, op, [](auto x) { return -x; }); };
   table["arith.cmpf"] = compileCompare;

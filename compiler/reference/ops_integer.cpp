@@ -144,6 +144,27 @@ static Status compilePower(Compiler &c, Operation *op) {
   });
 }
 
+/// Low and high half of the product of two integers.
+template <bool isSigned> static Status compileExtendedProduct(Compiler &c, Operation *op) {
+  size_t x = c.in(op->getOperand(0)), y = c.in(op->getOperand(1));
+  size_t low = c.out(op->getResult(0)), high = c.out(op->getResult(1));
+  return withInteger(c.storage(op->getResult(0).getType()), isSigned, [&](auto zero) {
+    using T = decltype(zero);
+    using Wide = std::conditional_t<isSigned, __int128, unsigned __int128>;
+    c.add([=](Frame &frame) {
+      const Tile &a = frame.tiles[x], &b = frame.tiles[y];
+      Tile &l = frame.tiles[low], &h = frame.tiles[high];
+      for (size_t i = 0; i < l.count; ++i) {
+        Wide product = Wide(a.as<T>()[i]) * b.as<T>()[i];
+        l.as<T>()[i] = T(product);
+        h.as<T>()[i] = T(product >> (8 * sizeof(T)));
+      }
+      mergeTaint(l, a, b);
+      mergeTaint(h, a, b);
+    });
+  });
+}
+
 /// The width changes of arith that come out of simplification; conversions of the language are tile.convert.
 template <bool isSigned> static Status compileResize(Compiler &c, Operation *op) {
   DType from = c.storage(op->getOperand(0).getType()), to = c.storage(op->getResult(0).getType());
@@ -223,7 +244,15 @@ void addIntegerHandlers(HandlerTable &table) {
   table["arith.extui"] = compileResize<false>;
   table["arith.trunci"] = compileResize<false>;
   table["arith.index_cast"] = compileResize<true>;
+  table["arith.mulsi_extended"] = compileExtendedProduct<true>;
+  table["arith.mului_extended"] = compileExtendedProduct<false>;
   table["math.ipowi"] = compilePower;
+  table["math.ctpop"] = [](Compiler &c, Operation *op) {
+    return withInteger(c.storage(op->getResult(0).getType()), false, [&](auto zero) {
+      using T = decltype(zero);
+      addUnary<T, T>(c, op, [](T x) { return T(std::popcount(std::make_unsigned_t<T>(x))); });
+    });
+  };
   table["math.absi"] = [](Compiler &c, Operation *op) {
     return withInteger(c.storage(op->getResult(0).getType()), true, [&](auto zero) {
       using T = decltype(zero);

@@ -145,7 +145,7 @@ static Status compileReshape(Compiler &c, Operation *op) {
 static Status compileSelect(Compiler &c, Operation *op) {
   size_t cond = c.in(op->getOperand(0)), x = c.in(op->getOperand(1)), y = c.in(op->getOperand(2));
   size_t result = c.out(op->getResult(0));
-  bool single = !isa<RankedTensorType>(op->getOperand(0).getType());
+  bool single = !isa<RankedTensorType>(op->getOperand(0).getType()) && !c.inLanes();
   return withInteger(c.storage(op->getResult(0).getType()), false, [&](auto zero) {
     using T = decltype(zero);
     c.add([=](Frame &frame) {
