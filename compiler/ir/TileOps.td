@@ -128,7 +128,8 @@ def Tile_KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, S
   let description = [{
     Arguments, in order: one !tile.ptr per array, one scalar per scalar, one i32 or i64 per extent or stride symbol that
     the body uses. Argument attributes: tile.name (string), tile.kind ("array", "scalar", "symbol"), tile.dtype (the
-    language's dtype, e.g. "u32"), tile.mode ("in", "out", "inout", "scratch"), tile.align (bytes).
+    language's dtype, e.g. "u32"), tile.mode ("in", "out", "inout", "scratch"), tile.align (bytes), tile.zeroed (scratch
+    that starts as zeros).
     Attributes of the kernel: tile.options (dictionary of contract, index64), tile.hints (dictionary of kernel hints
     in force, i64), tile.sites (array of dictionaries name, array, op, hints), tile.threads and tile.shared once known.
   }];
@@ -464,7 +465,7 @@ def Tile_ReduceFnOp : Tile_Fold<"reduce_fn"> {
   let results = (outs Variadic<Tile_AnyTile>:$results);
   let assemblyFormat = [{
     $values `identity` $identities `axes` $axes $combine attr-dict
-    `:` type($values) `,` type($identities) `->` type($results)
+    `:` type($values) `identity` type($identities) `->` type($results)
   }];
 }
 
@@ -486,7 +487,7 @@ def Tile_ScanFnOp : Tile_Fold<"scan_fn"> {
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     $values `identity` $identities `axis` $axis (`reverse` $reverse^)? (`exclusive` $exclusive^)? $combine attr-dict
-    `:` type($values) `,` type($identities) `->` type($results)
+    `:` type($values) `identity` type($identities) `->` type($results)
   }];
 }
 
