@@ -146,6 +146,8 @@ private:
           fmt::format("{} for {}: {}\n", program.name, arch ? arch->compiledAs : "any architecture", join(parts, " ")));
       return driver::Compilation{driver::plan(source, program), {}, {}};
     }
+    if (options.last > driver::Stage::tile && driver::reportGpuGaps(source, program))
+      return driver::Compilation{}; // the diagnostics say it all
     return driver::compileIsolated(source, program, options);
   }
 

@@ -294,6 +294,8 @@ Result<Compilation> isolated(const std::function<Result<Compilation>()> &work, d
 } // namespace
 
 Result<Compilation> compile(const Source &source, const sema::Program &program, const CompileOptions &options) {
+  if (options.last > Stage::tile)
+    TILEC_TRY(requireGpu(source, program));
   Pipeline pipeline(options, archOf(program), program.name);
   TILEC_TRY(pipeline.fromProgram(source, program));
   // Stages before the checker's are texts of the source itself.
@@ -301,6 +303,8 @@ Result<Compilation> compile(const Source &source, const sema::Program &program, 
 }
 
 Result<Compilation> compileIsolated(const Source &source, const sema::Program &program, const CompileOptions &options) {
+  if (options.last > Stage::tile)
+    TILEC_TRY(requireGpu(source, program));
   std::vector<std::string> values;
   for (const auto &[name, value] : program.parameters)
     values.push_back(fmt::format("{}={}", name, toString(value)));

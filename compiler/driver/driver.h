@@ -34,7 +34,7 @@ struct Source {
   Diagnostics diags;
   FileId file = 0;
   std::unique_ptr<syntax::File> ast;
-  std::string hash; ///< sha256 of the text
+  std::string hash; ///< sha256 of the text, or of the hashes of all texts where it imports some
 };
 /// Reads and parses. Error (Usage): the file cannot be read. Syntax errors are in `diags`.
 Result<std::unique_ptr<Source>> openSource(const std::string &path);
@@ -82,6 +82,17 @@ std::string_view toolVersion();
 /// Name and version of the assembler in use. Error (Usage): none found.
 Result<std::string> assemblerVersion();
 
+/// Something of a program that only the executor can do so far.
+struct GpuGap {
+  Span span;
+  std::string word; ///< as the program says it
+};
+std::vector<GpuGap> gpuGaps(const sema::Program &program);
+/// Reports them all (E0901); true when there are any.
+bool reportGpuGaps(Source &source, const sema::Program &program);
+/// Error (Program): the first one.
+Status requireGpu(const Source &source, const sema::Program &program);
+
 /// A host array for the reference executor; row-major unless strides are given (elements).
 struct HostBuffer {
   DType dtype = DType::f32;
@@ -94,13 +105,15 @@ struct ReferenceOptions {
   bool widen = false; ///< float arithmetic in f64: the truth that error bounds are measured against
   bool checkRaces = true;
   std::function<void(int64_t done, int64_t total)> progress;
+  /// What blocks print, in the order of block numbers; without it nothing is printed.
+  std::function<void(std::string_view text)> print;
   /// Blocks to run (linear numbers); empty: all.
   std::vector<int64_t> blocks;
 };
 
 /// A finding of the executor.
 struct ReferenceFinding {
-  std::string kind; ///< race, uninitialised, out-of-bounds, division-by-zero
+  std::string kind; ///< race, uninitialised, out-of-bounds, division-by-zero, assertion, not-divisible
   std::string message, place;
 };
 
