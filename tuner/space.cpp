@@ -144,10 +144,9 @@ private:
       }
     if (request.accesses)
       for (const sema::Site &site : request.sites)
-        for (const HintInfo &hint : allHints())
-          if (hint.allowedOn(site.operation == "load" ? HintPlace::Load : HintPlace::Store) &&
-              !site.domains.contains(std::string(hint.name)))
-            levels.push_back(accessLevel(site, hint));
+        for (const std::string &hint : accessHints(site.operation))
+          if (!site.domains.contains(hint))
+            levels.push_back(accessLevel(site, *findHint(hint)));
   }
 
   /// An axis for a hint that the kernel gives no domain: the kernel's own value, or the compiler's choice, and others.

@@ -207,7 +207,8 @@ Value Checker::callSlice(BuiltinCall &call) {
     BigInt low = integer(start.value), high = integer(stop.value);
     if (low > high)
       return fail(Diag::SliceRange, call.span,
-                  fmt::format("a slice from {} to {} ends before it starts", toString(low), toString(high)));
+                  fmt::format("a slice from {} to {} ends before it starts", toString(low), toString(high)),
+                  "the start comes first, then the stop, which is no part of it");
   }
   // One dtype for the three. Bounds past i64 lie behind every array: they are cut, not wrapped.
   bool wide = from.type.dtype == DType::i64 || to.type.dtype == DType::i64 || *stride > INT32_MAX;
