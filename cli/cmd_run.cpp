@@ -128,14 +128,19 @@ private:
     sema::Bindings bindings{sorted.parameters, sorted.problem, hints, arch};
     tuner::Values problem = sorted.problem;
     problem.insert(sorted.parameters.begin(), sorted.parameters.end());
-    TILEC_TRY(requireProblem(interface, sorted.problem));
+    TILEC_TRY(requireProblem(interface, sorted.parameters, sorted.problem));
     TILEC_ASSIGN(sema::Program checked, driver::instantiate(*source, interface, bindings));
+    for (const InputSpec &input : inputs)
+      if (std::ranges::find(checked.arrays, input.array, &ArraySpec::name) == checked.arrays.end())
+        return usageError("array '{}' does not exist with these parameters and takes no input", input.array);
     tuner::Prepared prepared{source, std::make_shared<sema::Program>(std::move(checked)), ""};
     TILEC_ASSIGN(tuner::HostProblem host, tuner::makeProblem(recipe, prepared, problem, uint64_t(seed)));
     TILEC_TRY(loadOffsets(inputs, host));
 
     Json json{{"schema", "tilec.run.1"}, {"kernel", prepared.program->name}, {"device", device}};
     int verdict = 0;
+    if (gpu && driver::reportGpuGaps(*source, *prepared.program))
+      return exitCode(ErrorKind::Program);
     if (gpu) {
       TILEC_ASSIGN(verdict, runGpu(context, *gpu, recipe, prepared, host, problem, json));
     } else {
@@ -163,13 +168,14 @@ private:
   }
 
   /// Every extent and scalar has a value.
-  Status requireProblem(const sema::KernelInterface &interface, const tuner::Values &problem) const {
+  Status requireProblem(const sema::KernelInterface &interface, const tuner::Values &parameters,
+                        const tuner::Values &problem) const {
     std::vector<std::string> missing;
     auto need = [&](const std::string &name) {
       if (!problem.contains(name) && std::ranges::find(missing, name) == missing.end())
         missing.push_back(name);
     };
-    for (const std::string &symbol : interface.symbols)
+    for (const std::string &symbol : sema::boundSymbols(interface, parameters))
       need(symbol);
     for (const ScalarSpec &scalar : interface.scalars)
       need(scalar.name);
@@ -204,6 +210,11 @@ private:
     options.jobs = unsigned(jobs);
     options.progress = [&](int64_t done, int64_t total) {
       context.err.live(fmt::format("{} of {} blocks", groupDigits(uint64_t(done)), groupDigits(uint64_t(total))));
+    };
+    // What the kernel prints is its output; where that is JSON, it goes beside it.
+    options.print = [&](std::string_view text) {
+      context.err.endLive();
+      (context.json ? context.err : context.out).print(std::string(text));
     };
     auto start = std::chrono::steady_clock::now();
     TILEC_ASSIGN(findings, tuner::executeProblem(prepared, host, options));

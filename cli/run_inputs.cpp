@@ -31,6 +31,8 @@ Result<std::vector<InputSpec>> parseInputs(const sema::KernelInterface &interfac
   for (const std::string &text : texts) {
     TILEC_ASSIGN(auto found, named(interface, text, "a=normal:0,1"));
     const auto &[array, rest] = found;
+    if (array->mode == ArrayMode::Scratch)
+      return usageError("'{}' is scratch memory of the launch and takes no input", array->name);
     if (!isInput(array->mode))
       return withHelp(usageError("'{}' is an output and takes no input", array->name),
                       fmt::format("--out {}=file.npy writes it", array->name));
@@ -56,6 +58,8 @@ Result<std::map<std::string, std::string>> parseOutputs(const sema::KernelInterf
   std::map<std::string, std::string> outputs;
   for (const std::string &text : texts) {
     TILEC_ASSIGN(auto found, named(interface, text, "--out c=c.npy"));
+    if (found.first->mode == ArrayMode::Scratch)
+      return usageError("'{}' is scratch memory of the launch, not an output", found.first->name);
     if (found.first->mode == ArrayMode::In)
       return withHelp(usageError("'{}' is an input, not an output", found.first->name),
                       "an array that is `out` or `inout` can be written to a file");

@@ -1,7 +1,7 @@
 # Run as a script: writes OUTPUT with a hash of every source file below ROOT that can change what the compiler gives.
 # The file is touched only when the hash changes.
 file(GLOB_RECURSE sources RELATIVE "${ROOT}" "${ROOT}/compiler/*.cpp" "${ROOT}/compiler/*.h" "${ROOT}/compiler/*.c"
-  "${ROOT}/compiler/*.def" "${ROOT}/compiler/*.td")
+  "${ROOT}/compiler/*.def" "${ROOT}/compiler/*.td" "${ROOT}/std/*.tile")
 list(SORT sources)
 set(all "${LLVM}")
 foreach(source IN LISTS sources)

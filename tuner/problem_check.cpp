@@ -198,7 +198,7 @@ Status checkProblem(const Values &problem, const sema::KernelInterface &interfac
         usageError("the problem '{}' gives '{}' of kernel '{}' no value", toString(problem), name, interface.name),
         fmt::format("add {}=…", name));
   };
-  for (const std::string &name : interface.symbols)
+  for (const std::string &name : sema::boundSymbols(interface, problem))
     TILEC_TRY(need(name));
   for (const ScalarSpec &scalar : interface.scalars)
     TILEC_TRY(need(scalar.name));

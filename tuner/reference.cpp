@@ -42,7 +42,7 @@ Result<ArrayPlan> arrayPlanFromJson(const Json &json) {
 }
 
 Result<HostArray> makeArray(const ArrayPlan &a, uint64_t seed, uint32_t number) {
-  if (a.mode == ArrayMode::In || a.mode == ArrayMode::InOut) {
+  if (!a.distribution.empty()) {
     TILEC_ASSIGN(runtime::Distribution d, runtime::parseDistribution(a.distribution));
     return runtime::makeInput(d, a.dtype, a.extents, seed, number, a.name);
   }
@@ -76,6 +76,8 @@ Result<std::vector<ArrayPlan>> planArrays(const Recipe &recipe, const Artifact &
       }
     auto given = recipe.inputs.find(spec.name);
     bool isInput = spec.mode == ArrayMode::In || spec.mode == ArrayMode::InOut;
+    if (spec.zeroed)
+      a.distribution = "zeros";
     if (isInput) {
       a.distribution =
           given != recipe.inputs.end() ? given->second : runtime::toString(runtime::defaultDistribution(spec.dtype));

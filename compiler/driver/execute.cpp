@@ -52,6 +52,9 @@ Result<std::vector<ReferenceFinding>> runReference(const Source &source, const s
       return usageError("scalar '{}' has no value", scalar.name);
     launch.scalars[scalar.name] = encode(at->second, scalar.dtype);
   }
+  for (const auto &[name, dtype] : program.letDTypes)
+    if (auto at = env.values.find(name); at != env.values.end())
+      launch.scalars[name] = encode(at->second, dtype);
   // Extent and stride symbols, and clause `let`s that the body uses.
   for (const auto &[name, value] : env.values)
     if (const int64_t *i = std::get_if<int64_t>(&value))
@@ -62,6 +65,7 @@ Result<std::vector<ReferenceFinding>> runReference(const Source &source, const s
   exec.widen64 = options.widen;
   exec.checkRaces = options.checkRaces;
   exec.progress = options.progress;
+  exec.print = options.print;
   exec.blocks = options.blocks;
   TILEC_ASSIGN(reference::ExecReport report, reference::execute(*module, program.name, launch, exec));
   std::vector<ReferenceFinding> findings;

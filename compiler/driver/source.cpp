@@ -2,14 +2,20 @@
 #include "compiler/base/hash.h"
 #include "compiler/base/text.h"
 #include "compiler/driver/driver.h"
+#include "compiler/syntax/imports.h"
 #include "compiler/syntax/lexer.h"
 #include "compiler/syntax/parser.h"
 
 namespace tilec::driver {
 
 static void parseInto(Source &source) {
-  source.hash = sha256(source.sources.text(source.file));
   source.ast = syntax::parse(source.file, source.sources, source.diags);
+  syntax::loadImports(*source.ast, source.sources, source.diags);
+  std::vector<const syntax::File *> files = syntax::filesOf(*source.ast);
+  std::string hashes;
+  for (const syntax::File *file : files)
+    hashes += sha256(source.sources.text(file->id));
+  source.hash = files.size() == 1 ? hashes : sha256(hashes);
 }
 
 Result<std::unique_ptr<Source>> openSource(const std::string &path) {

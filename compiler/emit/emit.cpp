@@ -36,7 +36,10 @@ void Emitter::collect(const sema::Block &block) {
   for (const sema::Inst &inst : block.insts) {
     if (auto *array = std::get_if<sema::ArrayArgInst>(&inst.payload))
       usedArrays[array->index] = true;
-    if (auto *symbol = std::get_if<sema::SymbolInst>(&inst.payload); symbol && !program.folded.contains(symbol->name))
+    auto *symbol = std::get_if<sema::SymbolInst>(&inst.payload);
+    if (symbol && program.letDTypes.contains(symbol->name))
+      usedLets.insert(symbol->name);
+    else if (symbol && !program.folded.contains(symbol->name))
       usedSymbols[symbol->name] = typeOf(inst.results[0]).dtype == DType::i64;
     for (const sema::Block &inner : inst.blocks)
       collect(inner);
@@ -79,6 +82,8 @@ tile::KernelOp Emitter::makeKernel() {
     NamedAttrList more;
     more.set("tile.mode", builder.getStringAttr(StringRef(tilec::name(array.mode))));
     more.set("tile.align", builder.getI64IntegerAttr(array.align));
+    if (array.zeroed)
+      more.set("tile.zeroed", builder.getUnitAttr());
     // Code generation keeps the order of accesses to such arrays and loads none of them through the read-only path.
     if (!array.aliases.empty())
       more.set("tile.alias",
@@ -88,6 +93,10 @@ tile::KernelOp Emitter::makeKernel() {
   }
   for (const ScalarSpec &scalar : program.scalars)
     argument(tile::elementType(builder.getContext(), scalar.dtype), scalar.name, "scalar", scalar.dtype);
+  for (const std::string &name : usedLets) {
+    DType dtype = program.letDTypes.at(name);
+    argument(tile::elementType(builder.getContext(), dtype), name, "scalar", dtype);
+  }
   for (const auto &[name, wide] : usedSymbols)
     argument(builder.getIntegerType(wide ? 64 : 32), name, "symbol", wide ? DType::i64 : DType::i32);
 
@@ -96,6 +105,8 @@ tile::KernelOp Emitter::makeKernel() {
   unsigned next = unsigned(program.arrays.size());
   for (const ScalarSpec &scalar : program.scalars)
     scalars[scalar.name] = kernel.getArgument(next++);
+  for (const std::string &name : usedLets)
+    scalars[name] = kernel.getArgument(next++);
   for (const auto &[name, wide] : usedSymbols)
     symbols[name] = kernel.getArgument(next++);
   return kernel;

@@ -123,19 +123,30 @@ bool Checker::annotatedMemory(const TypeExpr &type, Value &value, Span valueSpan
               : spec.mode == ArrayMode::Out   ? Mode::Out
               : spec.mode == ArrayMode::InOut ? Mode::InOut
                                               : Mode::Scratch;
-  bool fits = mode == type.mode || (mode == Mode::InOut && (type.mode == Mode::In || type.mode == Mode::Out));
+  bool both = mode == Mode::InOut || mode == Mode::Scratch; // read and written
+  bool fits = mode == type.mode || (both && type.mode != Mode::Scratch);
   if (!fits)
     return mismatch(fmt::format(": '{}' is an '{}' array", spec.name, tilec::name(spec.mode)));
   for (size_t i = 0; i < rank; ++i) {
+    // A part of an array has extents that only the launch knows.
+    std::string found = value.isPart ? "known only at a launch" : toString(spec.extents[i]);
     auto *simple = syntax::dynAs<syntax::NameExpr>(type.extents[i]);
-    if (simple && binds && !scope->find(simple->name).first && !names.consts.contains(simple->name)) {
-      declare(simple->name, simple->span, NameKind::Let, extentOf(value, int(i), type.extents[i]->span));
+    Binding *bound = simple ? scope->find(simple->name).first : nullptr;
+    if (simple && binds && !bound && !names.consts.contains(simple->name)) {
+      Value extent = extentOf(value, int(i), type.extents[i]->span);
+      extent.text = value.isPart ? "" : found;
+      declare(simple->name, simple->span, NameKind::Let, extent);
       continue;
     }
-    // Extents of an array are known only at a launch: an annotation that names one must name the same.
-    std::string wanted(sources.text(type.extents[i]->span)), found = toString(spec.extents[i]);
-    if (wanted != found)
-      return mismatch(fmt::format(": extent {} is '{}'", i, found));
+    // What another argument has bound is the same where both are the same expression of the kernel's symbols; a number
+    // is compared by value.
+    std::string wanted(sources.text(type.extents[i]->span));
+    if (bound && bound->value.is(ValueKind::Tile) && !bound->value.text.empty())
+      wanted = bound->value.text;
+    else if (bound && bound->value.is(ValueKind::Int))
+      wanted = describe(bound->value);
+    if (value.isPart || wanted != found)
+      return mismatch(fmt::format(": extent {} is {}", i, value.isPart ? found : fmt::format("'{}'", found)));
   }
   return true;
 }

@@ -47,6 +47,16 @@ static Value valueOf(const LaunchValue &value) {
   return Value::ofDType(std::get<DType>(value));
 }
 
+/// The storage encoding of a launch value as a dtype of its kind.
+static uint64_t encodeLaunch(DType dtype, const LaunchValue &value) {
+  if (auto *flag = std::get_if<bool>(&value))
+    return *flag;
+  if (auto *real = std::get_if<double>(&value))
+    return encodeFloat(dtype, *real);
+  int64_t number = std::get<int64_t>(value);
+  return isFloat(dtype) ? encodeFloatFromInt(dtype, number) : encodeInt(dtype, number);
+}
+
 Value Checker::symbolValue(const std::string &name, Span span, std::string reason) {
   Type type{TypeKind::Tile, indexType(), {}, 0};
   const Origin *why = origin(span, std::move(reason));
@@ -81,8 +91,13 @@ Value Checker::symbolOf(Binding &binding, Span span) {
   }
   auto it = std::ranges::find(program.lets, binding.name, &std::pair<std::string, LaunchExpr>::first);
   if (it == program.lets.end())
-    return Value::error();
+    return fail(Diag::UnboundSymbol, span,
+                fmt::format("with these parameters no array binds the symbol '{}'", binding.name),
+                "the array that gives it does not exist: use it where that one is used");
   std::string reason = fmt::format("'{}' is computed at each launch", binding.name);
+  auto letDType = letDTypes.find(binding.name);
+  if (letDType == letDTypes.end()) // its expression has no value, which is said where it is computed
+    return Value::error();
   LaunchEnv env;
   for (const auto &[name, value] : program.folded)
     env.values[name] = value;
@@ -90,14 +105,14 @@ Value Checker::symbolOf(Binding &binding, Span span) {
     if (LaunchExpr known = substitute(expr, env); known.isLiteral())
       env.values[name] = known.literal;
   LaunchExpr folded = substitute(it->second, env);
-  auto *number = folded.isLiteral() ? std::get_if<int64_t>(&folded.literal) : nullptr;
-  Type type{TypeKind::Tile, indexType(), {}, 0};
-  if (number)
-    return Value::tile(builder.emit(ConstInst{encodeInt(type.dtype, *number)}, {}, type, span), type,
-                       origin(span, std::move(reason)));
-  if (!integerLets.contains(binding.name))
-    return notBuilt(span, "a clause 'let' that is no integer, used in the body,");
-  return symbolValue(binding.name, span, std::move(reason));
+  Type type{TypeKind::Tile, letDType->second == DType::i64 ? indexType() : letDType->second, {}, 0};
+  const Origin *why = origin(span, std::move(reason));
+  // What -D decides is a constant of the program, but never a compile-time value of the language.
+  if (folded.isLiteral())
+    return Value::tile(builder.emit(ConstInst{encodeLaunch(type.dtype, folded.literal)}, {}, type, span), type, why);
+  if (letDType->second != DType::i64)
+    program.letDTypes.emplace(binding.name, letDType->second);
+  return Value::tile(builder.emit(SymbolInst{binding.name}, {}, type, span), type, why);
 }
 
 /// Where the signature first names a symbol.
@@ -137,17 +152,26 @@ void Checker::checkBody(const syntax::KernelDecl &kernel, const KernelInterface 
   for (const std::string &symbol : program.symbols)
     add(symbol, symbolSpan(kernel, symbol), NameKind::Symbol,
         Value::tile(0, Type{TypeKind::Tile, indexType(), {}, 0}, nullptr));
+  for (const std::string &symbol : interface.symbols) // of arrays that do not exist here
+    if (!signature.findHere(symbol))
+      add(symbol, symbolSpan(kernel, symbol), NameKind::Symbol, Value::error());
   for (size_t i = 0; i < interface.params.size(); ++i)
     add(interface.params[i].name, interface.params[i].span, NameKind::Param,
         valueOf(program.parameters.at(interface.params[i].name)));
   for (const syntax::KernelArg &arg : kernel.args) {
+    bool isArray = arg.type.mode != syntax::Mode::None;
+    if (isArray)
+      add(arg.name.text, arg.name.span, NameKind::Array, Value::error());
+    if (isArray && arg.condition)
+      signature.names.back()->existsIf = arg.condition.get(), signature.names.back()->absent = true;
     for (size_t i = 0; i < program.arrays.size(); ++i)
       if (program.arrays[i].name == arg.name.text) {
         Value array;
         array.kind = ValueKind::Array;
         array.type = Type{TypeKind::Array, program.arrays[i].dtype, {}, int(program.arrays[i].extents.size())};
         array.root = i;
-        add(arg.name.text, arg.name.span, NameKind::Array, std::move(array));
+        signature.names.back()->value = std::move(array);
+        signature.names.back()->absent = false;
       }
     for (size_t i = 0; i < program.scalars.size(); ++i)
       if (program.scalars[i].name == arg.name.text) {
@@ -175,7 +199,7 @@ void Checker::checkBody(const syntax::KernelDecl &kernel, const KernelInterface 
     }
     known->value.elements.push_back(std::move(value));
   }
-  block(*kernel.body, false);
+  block(*kernel.body, false, containsExit(*kernel.body));
   scope = nullptr;
   frame = nullptr;
   nameSites();

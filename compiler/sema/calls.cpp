@@ -1,6 +1,7 @@
 // Calls: functions of the program by inlining, built-ins by their table.
 #include "compiler/base/text.h"
 #include "compiler/sema/checker.h"
+#include "compiler/sema/walk.h"
 
 namespace tilec::sema {
 
@@ -151,9 +152,9 @@ Value Checker::inlineBody(const std::string &name, Span call, Scope *home, const
   Value result = Value::error();
   if (bind()) {
     calls.push_back({name, call});
-    result = block(body, wanted);
-    if (own.returned)
-      result = *own.returned;
+    result = block(body, wanted, containsExit(body));
+    if (own.flow.returned)
+      result = *own.flow.returned;
     calls.pop_back();
     tooDeep &= !calls.empty();
   }
@@ -274,8 +275,6 @@ Value Checker::memberExpr(const syntax::MemberExpr &e) {
   if (index < 0)
     return unknownMethod(e.member, object);
   const BuiltinInfo &row = allBuiltins()[size_t(index)];
-  if (row.status == BuiltinStatus::Later)
-    return notBuilt(e.member.span, fmt::format("'.{}'", row.name));
   return queryOf(row.name, object, e.span);
 }
 

@@ -45,12 +45,14 @@ struct TuneDecl {
 struct KernelInterface {
   std::string name, doc;
   std::vector<ParamDecl> params;
-  std::vector<ArraySpec> arrays;       ///< dtype of an array of parametric dtype: see arrayDTypes
-  std::vector<LaunchExpr> arrayDTypes; ///< literal dtype or a parameter's name, one per array
+  std::vector<ArraySpec> arrays;           ///< dtype of an array of parametric dtype: see arrayDTypes
+  std::vector<LaunchExpr> arrayDTypes;     ///< literal dtype or a parameter's name, one per array
+  std::vector<LaunchExpr> arrayConditions; ///< under which it exists: true, or parameters decide; one per array
   std::vector<ScalarSpec> scalars;
   std::vector<LaunchExpr> scalarDTypes;
   std::vector<std::string> symbols; ///< extent and stride symbols in order of binding
   std::vector<std::pair<std::string, LaunchExpr>> lets;
+  std::map<std::string, ParamKind> letKinds; ///< where no dtype parameter decides
   std::vector<Condition> requirements;
   std::array<LaunchExpr, 3> grid;
   int gridRank = 1;
@@ -75,6 +77,11 @@ std::vector<std::string> kernelNames(const syntax::File &file);
 /// Describes one kernel (by name; the only one when empty). Empty result: errors were reported.
 std::optional<KernelInterface> describe(const syntax::File &file, std::string_view kernel, const SourceManager &sources,
                                         Diagnostics &diags);
+
+/// The symbols that arrays and strides of a launch bind under some parameters, the others by their defaults: those of
+/// arrays that do not exist are left out.
+std::vector<std::string> boundSymbols(const KernelInterface &interface,
+                                      const std::map<std::string, LaunchValue, std::less<>> &parameters);
 
 /// Checks one kernel with values and builds its program. A parameter whose default needs an extent that is not known
 /// takes the first value of its domain, else the value for extents of 1024: checking needs no problem.

@@ -214,10 +214,12 @@ void checkFile(const syntax::File &file, const SourceManager &sources, const Arc
     instantiation.run();
   }
   Checker constants(file, sources, diags);
+  // What is imported is looked at where it is used.
   for (const auto &[name, decl] : names.consts)
-    constants.constant(*decl);
+    if (decl->span.file == file.id)
+      constants.constant(*decl);
   for (const auto &[name, fn] : names.fns)
-    if (!reached.contains(fn))
+    if (!reached.contains(fn) && fn->span.file == file.id)
       check.check(*fn);
 }
 

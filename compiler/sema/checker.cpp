@@ -1,22 +1,24 @@
 // The checker's reports and what a place may demand of a value: known while compiling, an integer, a tile shape.
 #include "compiler/sema/checker.h"
 #include "compiler/base/text.h"
+#include "compiler/syntax/imports.h"
 #include <bit>
 
 namespace tilec::sema {
 
 FileNames::FileNames(const syntax::File &file) {
   // A name declared twice is reported once for the file; here the first one stands.
-  for (const syntax::DeclPtr &decl : file.decls) {
-    if (auto *fn = syntax::dynAs<syntax::FnDecl>(decl))
-      fns.emplace(fn->name.text, fn);
-    else if (auto *constant = syntax::dynAs<syntax::ConstDecl>(decl))
-      consts.emplace(constant->name.text, constant);
-    else if (auto *kernel = syntax::dynAs<syntax::KernelDecl>(decl))
-      kernels.emplace(kernel->name.text, kernel);
-    else
-      hasImports |= decl->kind == syntax::DeclKind::Import;
-  }
+  for (const syntax::File *part : syntax::filesOf(file))
+    for (const syntax::DeclPtr &decl : part->decls) {
+      if (auto *fn = syntax::dynAs<syntax::FnDecl>(decl))
+        fns.emplace(fn->name.text, fn);
+      else if (auto *constant = syntax::dynAs<syntax::ConstDecl>(decl))
+        consts.emplace(constant->name.text, constant);
+      else if (auto *kernel = syntax::dynAs<syntax::KernelDecl>(decl); kernel && part == &file)
+        kernels.emplace(kernel->name.text, kernel);
+      else if (auto *import = syntax::dynAs<syntax::ImportDecl>(decl))
+        hasImports |= !import->file;
+    }
 }
 
 Checker::Checker(const syntax::File &file, const SourceManager &sources, Diagnostics &diags)

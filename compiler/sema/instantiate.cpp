@@ -63,8 +63,10 @@ std::optional<LaunchValue> Instantiation::defaultOf(const ParamDecl &param) {
         std::ranges::all_of(symbols(*param.otherwise), [&](const std::string &s) { return env.values.contains(s); });
     if (known) {
       auto value = evaluate(*param.otherwise, env);
-      if (value)
+      if (value) {
+        derived(param, *value);
         return *value;
+      }
       report(Diag::ConstantArithmetic, param.span,
              fmt::format("the default of '{}' has no value: {}", param.name, value.error().message),
              value.error().help);
@@ -80,12 +82,30 @@ std::optional<LaunchValue> Instantiation::defaultOf(const ParamDecl &param) {
     if (auto values = enumerate(*param.domain, guess))
       return values->front();
   if (param.otherwise)
-    if (auto value = evaluate(*param.otherwise, guess))
+    if (auto value = evaluate(*param.otherwise, guess)) {
+      derived(param, *value);
       return *value;
+    }
   report(Diag::ParameterWithoutValue, param.span,
          fmt::format("the parameter '{}' has no default and was given no value", param.name),
          fmt::format("give it with -D {}=…", param.name));
   return std::nullopt;
+}
+
+/// A default made of extents or scalars holds for launches that give the same value: the others are refused.
+void Instantiation::derived(const ParamDecl &param, const LaunchValue &value) {
+  auto fromLaunch = [&](const std::string &name) {
+    return std::ranges::find(interface.symbols, name) != interface.symbols.end() ||
+           std::ranges::find(interface.scalars, name, &ScalarSpec::name) != interface.scalars.end();
+  };
+  if (std::ranges::none_of(symbols(*param.otherwise), fromLaunch))
+    return;
+  LaunchEnv fixed;
+  fixed.arch = env.arch;
+  fixed.values.insert(program.parameters.begin(), program.parameters.end());
+  LaunchExpr wanted = substitute(*param.otherwise, fixed);
+  program.requirements.push_back({LaunchExpr::call(LaunchOp::Eq, {wanted, LaunchExpr::constant(value)}),
+                                  fmt::format("{} == {}", toString(wanted), toString(value))});
 }
 
 /// Values of all parameters in order: given, else the default. False: one has none, and nothing else can be checked.
@@ -145,8 +165,17 @@ bool Instantiation::arrays() {
     return known.isLiteral() ? std::get<DType>(known.literal) : DType::f32;
   };
   std::vector<std::string> bound, used;
+  auto exists = [&](size_t i) {
+    LaunchExpr known = substitute(interface.arrayConditions[i], fixed);
+    return !known.isLiteral() || std::get<bool>(known.literal);
+  };
   for (size_t i = 0; i < interface.arrays.size(); ++i) {
+    if (!exists(i))
+      continue;
     ArraySpec spec = interface.arrays[i];
+    std::erase_if(spec.aliases, [&](const std::string &name) {
+      return !exists(size_t(std::ranges::find(interface.arrays, name, &ArraySpec::name) - interface.arrays.begin()));
+    });
     spec.dtype = dtype(interface.arrayDTypes[i]);
     // Whatever `align` says, an element itself is never split.
     spec.align = std::max<int64_t>(spec.align, info(spec.dtype).bits / 8);
@@ -154,8 +183,8 @@ bool Instantiation::arrays() {
       for (LaunchExpr &expr : *list) {
         expr = substitute(expr, fixed);
         std::vector<std::string> names = symbols(expr);
-        (expr.op == LaunchOp::Symbol ? bound : used)
-            .insert((expr.op == LaunchOp::Symbol ? bound : used).end(), names.begin(), names.end());
+        auto &into = expr.op == LaunchOp::Symbol && spec.mode != ArrayMode::Scratch ? bound : used;
+        into.insert(into.end(), names.begin(), names.end());
       }
     program.arrays.push_back(std::move(spec));
   }
@@ -304,7 +333,7 @@ std::optional<Program> Instantiation::run() {
   bool headed = arrays();
   requirements();
   hints();
-  integerLets();
+  letDTypes();
   if (headed)
     checker.checkBody(*decl->second, interface);
   if (diags.errorCount() != before)
@@ -312,8 +341,8 @@ std::optional<Program> Instantiation::run() {
   return std::move(program);
 }
 
-/// Notes which clause `let`s are integers: extents of 1024 tell the kind of the rest.
-void Instantiation::integerLets() {
+/// Notes what a launch computes for each clause `let`. Where a dtype parameter decides the kind, extents of 1024 tell.
+void Instantiation::letDTypes() {
   LaunchEnv guess = env;
   for (const std::string &symbol : interface.symbols)
     guess.values.emplace(symbol, int64_t(1024));
@@ -321,12 +350,46 @@ void Instantiation::integerLets() {
     guess.values[scalar.name] = isFloat(scalar.dtype)          ? LaunchValue(1.0)
                                 : scalar.dtype == DType::bool_ ? LaunchValue(true)
                                                                : LaunchValue(int64_t(1024));
-  for (const auto &[name, expr] : program.lets)
-    if (auto value = evaluate(expr, guess)) {
+  constexpr DType dtypes[] = {DType::i64, DType::bool_, DType::f32};
+  for (const auto &[name, expr] : program.lets) {
+    auto value = evaluate(expr, guess);
+    if (value)
       guess.values[name] = *value;
-      if (std::holds_alternative<int64_t>(*value))
-        checker.integerLets.insert(name);
-    }
+    std::optional<ParamKind> kind;
+    if (auto it = interface.letKinds.find(name); it != interface.letKinds.end())
+      kind = it->second;
+    else if (value)
+      kind = std::holds_alternative<int64_t>(*value) ? ParamKind::Int
+             : std::holds_alternative<bool>(*value)  ? ParamKind::Bool
+                                                     : ParamKind::Float;
+    if (kind && *kind != ParamKind::DType)
+      checker.letDTypes[name] = dtypes[size_t(*kind)];
+  }
+}
+
+std::vector<std::string> boundSymbols(const KernelInterface &interface,
+                                      const std::map<std::string, LaunchValue, std::less<>> &parameters) {
+  LaunchEnv env;
+  env.values = parameters;
+  for (const ParamDecl &param : interface.params)
+    if (param.otherwise && !env.values.contains(param.name))
+      if (auto value = evaluate(*param.otherwise, env))
+        env.values[param.name] = ofKind(*value, param.kind).value_or(*value);
+  std::set<std::string> used;
+  for (size_t i = 0; i < interface.arrays.size(); ++i) {
+    LaunchExpr exists = substitute(interface.arrayConditions[i], env);
+    if (exists.isLiteral() && !std::get<bool>(exists.literal))
+      continue;
+    for (const auto *list : {&interface.arrays[i].extents, &interface.arrays[i].strides})
+      for (const LaunchExpr &expr : *list)
+        for (std::string &name : symbols(substitute(expr, env)))
+          used.insert(std::move(name));
+  }
+  std::vector<std::string> bound;
+  for (const std::string &symbol : interface.symbols)
+    if (used.contains(symbol))
+      bound.push_back(symbol);
+  return bound;
 }
 
 std::optional<Program> instantiate(const syntax::File &file, const KernelInterface &interface, const Bindings &bindings,

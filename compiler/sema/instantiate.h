@@ -24,11 +24,12 @@ private:
   Diagnostic &report(Diag diag, Span span, std::string message, std::string help = "");
   void checkDefines();
   std::optional<LaunchValue> defaultOf(const ParamDecl &param);
+  void derived(const ParamDecl &param, const LaunchValue &value);
   bool parameters();
   bool arrays();
   bool requirements();
   bool hints();
-  void integerLets();
+  void letDTypes();
 };
 
 } // namespace tilec::sema

@@ -41,7 +41,7 @@ std::optional<KernelInterface> InterfaceBuilder::build() {
   clauses();
   for (size_t i = before; i < diags.all().size(); ++i) {
     Diag diag = diags.all()[i].diag;
-    if (info(diag).severity == Severity::Error && diag != Diag::NotBuilt)
+    if (info(diag).severity == Severity::Error)
       return std::nullopt;
   }
   return std::move(result);
@@ -95,7 +95,8 @@ void InterfaceBuilder::collectSymbols() {
   for (const syntax::KernelArg &arg : kernel.args) {
     for (const syntax::ExprPtr &extent : arg.type.extents) {
       symbolsIn(*extent, used);
-      boundBy(*extent, bound);
+      if (arg.type.mode != Mode::Scratch) // its extents are computed: nobody passes it
+        boundBy(*extent, bound);
     }
     if (arg.strides)
       for (const syntax::ExprPtr &stride : arg.strides->items) {
@@ -212,10 +213,10 @@ void InterfaceBuilder::scalar(const syntax::KernelArg &arg) {
            "write 'in', 'out' or 'inout' in front of the dtype");
   if (arg.strides || arg.align || arg.alias || arg.zeroed)
     report(Diag::BadArray, arg.span, fmt::format("'{}' is a scalar and has no memory of its own", arg.name.text));
-  if (arg.condition) {
-    report(Diag::NotBuilt, arg.condition->span, "an argument that exists under a condition is not built yet");
-    return;
-  }
+  if (arg.condition)
+    report(Diag::BadArray, arg.condition->span,
+           fmt::format("'{}' is a scalar, and only arrays may be absent", arg.name.text),
+           "leave the scalar unused where it means nothing");
   std::optional<DType> fixed;
   if (auto dtype = dtypeOf(arg.type, fixed, false)) {
     result.scalars.push_back({arg.name.text, fixed.value_or(DType::f32)});
@@ -243,19 +244,26 @@ void InterfaceBuilder::array(const syntax::KernelArg &arg) {
            "write 'in', 'out' or 'inout', and cut it with '.tiled(shape…)'");
     return;
   }
-  if (arg.type.mode == Mode::Scratch || arg.zeroed) {
-    bool isScratch = arg.type.mode == Mode::Scratch;
-    report(Diag::NotBuilt, isScratch ? arg.type.modeSpan : *arg.zeroed,
-           isScratch ? "a 'scratch' array is not built yet" : "'zeroed' is not built yet");
-  }
-  if (arg.condition)
-    report(Diag::NotBuilt, arg.condition->span, "an array that exists under a condition is not built yet");
+  bool isScratch = arg.type.mode == Mode::Scratch;
+  if (arg.zeroed && !isScratch)
+    report(Diag::BadArray, *arg.zeroed,
+           fmt::format("'{}' is no scratch array, and only those start as zeros", arg.name.text),
+           "store zeros into it, or declare it 'scratch'");
+  if (isScratch && (arg.strides || arg.alias))
+    report(Diag::BadArray, arg.strides ? arg.strides->span : arg.alias->span,
+           "a scratch array is row-major memory of its own, which nobody passes");
   ArraySpec spec;
   spec.name = arg.name.text;
   spec.doc = arg.doc;
-  spec.mode = arg.type.mode == Mode::In    ? ArrayMode::In
-              : arg.type.mode == Mode::Out ? ArrayMode::Out
-                                           : ArrayMode::InOut;
+  spec.zeroed = arg.zeroed && isScratch;
+  constexpr std::pair<Mode, ArrayMode> modes[] = {{Mode::In, ArrayMode::In},
+                                                  {Mode::Out, ArrayMode::Out},
+                                                  {Mode::InOut, ArrayMode::InOut},
+                                                  {Mode::Scratch, ArrayMode::Scratch}};
+  spec.mode = std::ranges::find(modes, arg.type.mode, &std::pair<Mode, ArrayMode>::first)->second;
+  LaunchExpr exists = LaunchExpr::constant(true);
+  if (arg.condition)
+    exists = existence(*arg.condition, spec.name).value_or(exists);
   std::optional<DType> fixed;
   auto dtype = dtypeOf(arg.type, fixed, true);
   spec.dtype = fixed.value_or(DType::f32);
@@ -300,6 +308,23 @@ void InterfaceBuilder::array(const syntax::KernelArg &arg) {
     return;
   result.arrays.push_back(std::move(spec));
   result.arrayDTypes.push_back(std::move(*dtype));
+  result.arrayConditions.push_back(std::move(exists));
+}
+
+/// The condition under which an array exists: parameters alone decide it.
+std::optional<LaunchExpr> InterfaceBuilder::existence(const syntax::Expr &e, const std::string &array) {
+  auto condition = lowering.lowerAs(e, LaunchKind::Bool, fmt::format("the condition of '{}'", array));
+  if (!condition)
+    return std::nullopt;
+  for (const std::string &name : symbols(*condition))
+    if (std::ranges::find(result.params, name, &ParamDecl::name) == result.params.end()) {
+      report(Diag::NeedsCompileTime, e.span,
+             fmt::format("whether '{}' exists must be a compile-time value, but '{}' is known only at a launch", array,
+                         name),
+             "decide by a parameter, as in '<BIAS: bool = true>'");
+      return std::nullopt;
+    }
+  return condition;
 }
 
 } // namespace tilec::sema

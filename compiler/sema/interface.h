@@ -10,7 +10,7 @@ public:
                    Diagnostics &diags)
       : kernel(kernel), sources(sources), diags(diags), lowering(file, sources, diags) {}
 
-  /// Nothing: errors were reported, others than of what is not built yet.
+  /// Nothing: errors were reported.
   std::optional<KernelInterface> build();
 
 private:
@@ -31,6 +31,7 @@ private:
   void arguments();
   void array(const syntax::KernelArg &arg);
   void scalar(const syntax::KernelArg &arg);
+  std::optional<LaunchExpr> existence(const syntax::Expr &e, const std::string &array);
   std::optional<LaunchExpr> dtypeOf(const syntax::TypeExpr &type, std::optional<DType> &fixed, bool binds);
   std::optional<int64_t> literalInt(const syntax::ExprList &list, std::string_view what);
   void clauses();

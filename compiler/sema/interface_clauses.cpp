@@ -1,6 +1,7 @@
 // The clauses of a kernel: let, requires, grid, options, hints, tune.
 #include "compiler/base/text.h"
 #include "compiler/sema/interface.h"
+#include "compiler/syntax/imports.h"
 
 namespace tilec::sema {
 
@@ -43,6 +44,9 @@ void InterfaceBuilder::clauses() {
 void InterfaceBuilder::addLet(const std::string &name, const LaunchTerm &term) {
   if (!term.isTuple) {
     result.lets.emplace_back(name, term.expr);
+    for (ParamKind kind : {ParamKind::Int, ParamKind::Bool, ParamKind::Float, ParamKind::DType})
+      if (kindOf(kind) == term.kind)
+        result.letKinds.emplace(name, kind);
     return;
   }
   for (size_t i = 0; i < term.elements.size(); ++i)
@@ -265,20 +269,19 @@ void checkDeclarations(const syntax::File &file, Diagnostics &diags) {
       diags.report(Diag::DuplicateName, name.span, fmt::format("the {} '{}' is declared twice", what, name.text))
           .notes.push_back({it->second, "the other declaration"});
   };
-  for (const syntax::DeclPtr &decl : file.decls) {
-    if (auto *import = syntax::dynAs<syntax::ImportDecl>(decl)) {
-      diags.report(Diag::NotBuilt, import->span, "'import' is not built yet");
-    } else if (auto *constant = syntax::dynAs<syntax::ConstDecl>(decl)) {
-      declare(values, constant->name, "constant");
-    } else if (auto *kernel = syntax::dynAs<syntax::KernelDecl>(decl)) {
-      declare(kernels, kernel->name, "kernel");
-    } else if (auto *fn = syntax::dynAs<syntax::FnDecl>(decl)) {
-      declare(fns, fn->name, "function");
-      if (findBuiltin(fn->name.text) >= 0)
-        diags.report(Diag::BuiltinRedefined, fn->name.span, fmt::format("'{}' is a built-in function", fn->name.text))
-            .help = "give the function another name";
+  for (const syntax::File *part : syntax::filesOf(file))
+    for (const syntax::DeclPtr &decl : part->decls) {
+      if (auto *constant = syntax::dynAs<syntax::ConstDecl>(decl)) {
+        declare(values, constant->name, "constant");
+      } else if (auto *kernel = syntax::dynAs<syntax::KernelDecl>(decl); kernel && part == &file) {
+        declare(kernels, kernel->name, "kernel");
+      } else if (auto *fn = syntax::dynAs<syntax::FnDecl>(decl)) {
+        declare(fns, fn->name, "function");
+        if (findBuiltin(fn->name.text) >= 0)
+          diags.report(Diag::BuiltinRedefined, fn->name.span, fmt::format("'{}' is a built-in function", fn->name.text))
+              .help = "give the function another name";
+      }
     }
-  }
 }
 
 std::vector<std::string> kernelNames(const syntax::File &file) {

@@ -22,6 +22,9 @@ struct Binding {
   Span typeSpan;        ///< what gave the variable its dtype and shape
   Span gap;             ///< Maybe: the branch or loop that may leave it without a value
   const Origin *origin = nullptr;
+  // Of arrays:
+  const syntax::Expr *existsIf = nullptr; ///< the condition under which it exists
+  bool absent = false;                    ///< which is false here
   bool isVar() const { return kind == NameKind::Var; }
 };
 

@@ -8,46 +8,46 @@ namespace tilec::sema {
 using syntax::StmtKind;
 
 /// A block is a scope: its names and variables end with it.
-Value Checker::block(const syntax::Block &b, bool wanted) {
+Value Checker::block(const syntax::Block &b, bool wanted, bool tail) {
   Scope inner;
   inner.parent = scope;
   inner.function = frame->number;
   scope = &inner;
   size_t alive = variables.size();
-  Value value = statements(b, 0, wanted);
+  Value value = statements(b, 0, wanted, tail);
   variables.resize(alive);
   scope = inner.parent;
   return value;
 }
 
-/// From a statement to the end of the block. The value is that of the last statement, if it is an expression.
-Value Checker::statements(const syntax::Block &b, size_t from, bool wanted) {
-  for (size_t i = from; i < b.stmts.size(); ++i) {
+/// From a statement to the end of the block. The value is that of the last statement, if it is an expression. `tail`:
+/// the end of the block is that of a function or trip with other ends as well, and control leaves it there.
+Value Checker::statements(const syntax::Block &b, size_t from, bool wanted, bool tail) {
+  Value value = Value::unit();
+  for (size_t i = from; i < b.stmts.size() && !frame->flow.dead(); ++i) {
+    if (frame->flow.open())
+      return guarded(b, i, wanted, tail);
     const syntax::Stmt &s = *b.stmts[i];
     bool last = i + 1 == b.stmts.size();
+    value = Value::unit();
     auto *statement = syntax::dynAs<syntax::ExprStmt>(&s);
     if (!statement) {
       stmt(s);
     } else if (auto *branch = syntax::dynAs<syntax::IfExpr>(statement->expr)) {
-      bool returns = frame->loops == 0 && containsReturn(*branch);
-      if (returns)
-        frame->rests.push_back({&b, i + 1, scope, wanted});
-      size_t mark = frame->rests.size();
-      frame->statementIf = branch;
-      Value value = ifExpr(*branch, last && wanted);
-      if (returns && frame->rests.size() >= mark)
-        frame->rests.resize(mark - 1);
-      if (last && !frame->returned)
-        return value;
+      Rest rest{&b, i + 1, wanted, tail};
+      value = ifExpr(*branch, last && wanted, &rest);
+      if (rest.consumed)
+        return Value::unit();
     } else {
       auto *call = syntax::dynAs<syntax::CallExpr>(statement->expr);
-      Value value = call ? callExpr(*call, last && wanted) : expr(*statement->expr);
-      if (last)
-        return value;
+      value = call ? callExpr(*call, last && wanted) : expr(*statement->expr);
     }
-    if (frame->returned)
-      break;
   }
+  if (!tail || frame->flow.dead())
+    return frame->flow.dead() ? Value::unit() : value;
+  if (frame->flow.open())
+    return guarded(b, b.stmts.size(), wanted, tail);
+  leave(value);
   return Value::unit();
 }
 
@@ -75,14 +75,10 @@ void Checker::stmt(const syntax::Stmt &s) {
   case StmtKind::For:
     return forStmt(syntax::as<syntax::ForStmt>(s));
   case StmtKind::While:
-    notBuilt({s.span.file, s.span.begin, s.span.begin + 5}, "a 'while' loop");
-    return poison(*syntax::as<syntax::WhileStmt>(s).body);
+    return whileStmt(syntax::as<syntax::WhileStmt>(s));
   case StmtKind::Break:
-    notBuilt(s.span, "'break'");
-    return;
   case StmtKind::Continue:
-    notBuilt(s.span, "'continue'");
-    return;
+    return loopExit(s);
   case StmtKind::Error:
   case StmtKind::Expr:
     return;
@@ -97,9 +93,39 @@ void Checker::returnStmt(const syntax::ReturnStmt &s) {
            "carry the result in a variable and return it behind the loop");
     return;
   }
+  if (frame->valueIfs > 0) {
+    report(Diag::ReturnPlace, s.span, "'return' cannot leave an 'if' whose value is used",
+           "make the 'if' a statement of its own that assigns a variable");
+    return;
+  }
   if (frame->isKernel && s.value)
     report(Diag::ReturnPlace, s.span, "a kernel returns nothing", "store the result into an 'out' array");
-  frame->returned = value;
+  frame->flow.returned = value;
+  frame->flow.live = Value::ofBool(false);
+}
+
+/// `break` and `continue` end the trip; the first one the loop as well.
+void Checker::loopExit(const syntax::Stmt &s) {
+  bool isBreak = s.kind == StmtKind::Break;
+  std::string_view word = isBreak ? "break" : "continue";
+  if (frame->loop == LoopKind::None) {
+    report(Diag::LoopControl, s.span, fmt::format("'{}' stands in no loop", word),
+           frame->isKernel || !isBreak ? "" : "a function is left by 'return'");
+    return;
+  }
+  if (frame->loop == LoopKind::Unrolled) {
+    report(Diag::LoopControl, s.span, fmt::format("'{}' cannot leave a 'static for', which is unrolled", word),
+           "guard the rest of the trip with 'if', or use a 'for'");
+    return;
+  }
+  if (frame->valueIfs > 0) {
+    report(Diag::LoopControl, s.span, fmt::format("'{}' cannot leave an 'if' whose value is used", word),
+           "make the 'if' a statement of its own that assigns a variable");
+    return;
+  }
+  frame->flow.live = Value::ofBool(false);
+  if (isBreak)
+    frame->flow.go = Value::ofBool(false);
 }
 
 //===--------------------------------------------------------------------------------------------------------------===//

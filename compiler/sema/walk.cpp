@@ -119,16 +119,30 @@ std::set<std::string> assignedNames(const syntax::Block &block) {
   return names;
 }
 
-bool containsReturn(const Expr &expr) {
+/// Looks for statements of the loop or function that holds a node: other loops and functions have their own.
+template <typename Node> static bool finds(const Node &node, const std::function<bool(StmtKind)> &wanted) {
   bool found = false;
   Walker walker;
   walker.onStmt = [&](const Stmt &stmt) {
-    found |= stmt.kind == StmtKind::Return;
-    return !found;
+    found |= wanted(stmt.kind);
+    return !found && stmt.kind != StmtKind::For && stmt.kind != StmtKind::While;
   };
   walker.onExpr = [&](const Expr &e) { return !found && e.kind != ExprKind::Closure; };
-  walker.walk(&expr);
+  if constexpr (std::is_base_of_v<Expr, Node>)
+    walker.walk(&node);
+  else
+    walker.walk(node);
   return found;
+}
+
+static bool isExit(StmtKind kind) {
+  return kind == StmtKind::Return || kind == StmtKind::Break || kind == StmtKind::Continue;
+}
+
+bool containsExit(const Expr &expr) { return finds(expr, isExit); }
+bool containsExit(const syntax::Block &block) { return finds(block, isExit); }
+bool containsOwn(const syntax::Block &body, StmtKind kind) {
+  return finds(body, [kind](StmtKind found) { return found == kind; });
 }
 
 } // namespace tilec::sema

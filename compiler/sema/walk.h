@@ -19,7 +19,10 @@ struct Walker {
 
 /// Names that statements of a block assign, inner functions left out: they assign names of their own only.
 std::set<std::string> assignedNames(const syntax::Block &block);
-/// Whether a `return` of the function that holds the block stands in it.
-bool containsReturn(const syntax::Expr &expr);
+/// Whether a `return` of the function, or a `break` or `continue` of the loop, that holds the node stands in it.
+bool containsExit(const syntax::Expr &expr);
+bool containsExit(const syntax::Block &block);
+/// Whether a statement of a kind stands in the body of a loop and belongs to that loop.
+bool containsOwn(const syntax::Block &body, syntax::StmtKind kind);
 
 } // namespace tilec::sema

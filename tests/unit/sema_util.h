@@ -2,6 +2,7 @@
 // Checks source text in tests and gives what came of it as lines.
 #include "compiler/base/text.h"
 #include "compiler/sema/check.h"
+#include "compiler/syntax/imports.h"
 #include "compiler/syntax/parser.h"
 #include <fmt/format.h>
 
@@ -17,6 +18,7 @@ struct Checked {
   explicit Checked(std::string text, const std::vector<std::string> &options = {}) {
     FileId id = sources.add("test.tile", std::move(text));
     auto file = syntax::parse(id, sources, diags);
+    syntax::loadImports(*file, sources, diags);
     Bindings bindings;
     std::string kernel;
     for (const std::string &option : options)

@@ -1,0 +1,10 @@
+# Run as a script: writes OUTPUT, a row STD_FILE(name, text) for each .tile file in FOLDER.
+file(GLOB files "${FOLDER}/*.tile")
+list(SORT files)
+set(rows "")
+foreach(file IN LISTS files)
+  get_filename_component(name "${file}" NAME_WE)
+  file(READ "${file}" text)
+  string(APPEND rows "STD_FILE(\"${name}\", R\"tile(${text})tile\")\n")
+endforeach()
+file(WRITE "${OUTPUT}" "${rows}")
