@@ -220,7 +220,17 @@ Result<OpenCache> leaveFile(const Database &database, const fs::path &file, cons
   return memory;
 }
 
-Result<OpenCache> replaceCorrupt(const fs::path &file, const std::string &cause) {
+/// SQLite's verdict on a file, on one line.
+static std::string oneLine(std::string cause) {
+  constexpr std::string_view head = "*** in database main ***\n";
+  if (cause.starts_with(head))
+    cause.erase(0, head.size());
+  std::ranges::replace(cause, '\n', ' ');
+  return cause;
+}
+
+Result<OpenCache> replaceCorrupt(const fs::path &file, const std::string &reason) {
+  std::string cause = oneLine(reason);
   PrivateFiles mine;
   // One process moves the file; the others find the new one.
   int lock = ::open((file.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);

@@ -27,11 +27,13 @@ void CompilePool::stop() {
   changed.notify_all();
 }
 
-void CompilePool::wait() {
+void CompilePool::wait(const std::function<bool()> &cancelled) {
+  constexpr std::chrono::milliseconds look(20);
   std::unique_lock lock(mutex);
   ahead = work.size();
   changed.notify_all();
-  changed.wait(lock, [&] { return running == 0 && (stopped || next == work.size()); });
+  while (!changed.wait_for(lock, look, [&] { return running == 0 && (stopped || next == work.size()); }))
+    stopped |= cancelled();
 }
 
 void CompilePool::run() {

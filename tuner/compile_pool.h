@@ -2,6 +2,7 @@
 // Compiles ahead of the one who takes: several at a time, taken in order.
 #include "tuner/builder.h"
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -17,8 +18,8 @@ public:
   CompilePool(Builder &builder, const std::vector<const Prepared *> &work, unsigned jobs);
   /// Waits for item `index`; an item is taken once.
   Built take(size_t index);
-  /// Waits for all of them.
-  void wait();
+  /// Waits for all of them, or, once `cancelled` says so, for those that run.
+  void wait(const std::function<bool()> &cancelled);
   /// Starts no further compile. The destructor waits for those that run.
   void stop();
   ~CompilePool();

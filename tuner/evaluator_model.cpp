@@ -9,7 +9,7 @@ namespace tilec::tuner {
 namespace {
 
 /// Check problems with more array elements are left to tests and GPUs.
-constexpr int64_t largestCheck = int64_t(1) << 22;
+constexpr int64_t largestCheck = int64_t(1) << 23;
 
 /// The check problems that fit a problem: of its dtypes and parameters.
 bool sameKind(const Values &check, const Values &problem, const sema::KernelInterface &interface) {

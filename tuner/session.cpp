@@ -225,7 +225,7 @@ private:
       work.push_back(&item->prepared);
     CompilePool pool(builder, work, jobs);
     if (!evaluator.measures())
-      pool.wait();
+      pool.wait([&] { return this->stopped(); });
     std::vector<Trial> group;
     std::vector<Trial> twins; ///< of codes that are in the group
     for (size_t i = 0; i < batch.size() && !stopped(); ++i) {

@@ -4,6 +4,8 @@
 #include <csignal>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -48,6 +50,33 @@ TEST(Isolate, SaysHowTheChildEnded) {
       0.2);
   ASSERT_FALSE(hung);
   EXPECT_EQ(hung.error().kind, Kind::Timeout);
+}
+
+TEST(Isolate, AMachineShortOfFilesOrMemoryIsNotTheWorksFault) {
+  // In a child, whose limits are its own.
+  pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    rlimit few{3, 3};
+    setrlimit(RLIMIT_NOFILE, &few);
+    auto none = runIsolated([] { return std::string("x"); }, 60);
+    _exit(!none && none.error().kind == Kind::System && none.error().isTransient() ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+
+  auto killed = runIsolated(
+      []() -> std::string {
+        kill(getpid(), SIGKILL);
+        return "";
+      },
+      60);
+  ASSERT_FALSE(killed);
+  EXPECT_TRUE(killed.error().isTransient()) << "as the kernel does it when memory runs out";
+  auto aborted = runIsolated([]() -> std::string { abort(); }, 60);
+  ASSERT_FALSE(aborted);
+  EXPECT_FALSE(aborted.error().isTransient());
 }
 
 // A child keeps what was open when it was forked. If that were another child's pipe, the death of the other would be

@@ -126,7 +126,6 @@ grid (cdiv(N, TN))
     options.workerPath = (folder / "worker.py").string();
     auto evaluator = gpuEvaluator(recipe, builder, device, arch, options);
     Cache cache = std::move(*Cache::inMemory());
-    SessionOptions session;
     session.jobs = 1;
     if (!toCache.empty())
       cache = std::move(*Cache::open(toCache));
@@ -135,6 +134,8 @@ grid (cdiv(N, TN))
     EXPECT_TRUE(r.has_value()) << (r ? "" : r.error().message);
     std::map<int64_t, TrialRow> rows;
     if (r)
+      whole = *r;
+    if (r)
       for (const TrialRow &row : r->rows)
         rows[std::get<int64_t>(row.configuration.parameters.at("TN"))] = row;
     winner = r && r->winner ? std::get<int64_t>(r->rows[*r->winner].configuration.parameters.at("TN")) : 0;
@@ -142,6 +143,8 @@ grid (cdiv(N, TN))
   }
   int64_t winner = 0;
   fs::path toCache;
+  SessionOptions session;
+  ProblemResult whole;
   std::string races() const { return *readFile(folder / "races"); }
   long starts() const { return std::ranges::count(*readFile(folder / "starts"), '\n'); }
 };
@@ -195,6 +198,109 @@ TEST_F(WorkerTest, TheFastestAreTimedTogetherOnceMore) {
   auto rows = tuneAll();
   EXPECT_EQ(races(), "5\n5\n5\n");
   EXPECT_EQ(rows[32].sustained, 32e-3);
+}
+
+TEST_F(WorkerTest, HintsOfAccessesThatTheCodeIgnoresAreTimedOnceAndNamed) {
+  session.accesses = true;
+  tuneAll();
+  // A load and a store with four latencies beside the compiler's choice, and tensor copies allowed or not.
+  EXPECT_EQ(whole.rows.size(), 5u * (1 + 4 + 1 + 4 + 1));
+  EXPECT_EQ(whole.evaluated, 5u);
+  EXPECT_EQ(races(), "5\n5\n5\n") << "one race of each code, finals, sustained";
+  EXPECT_THAT(whole.notes,
+              testing::Contains("a.load.latency, a.load.allow_tma, c.store.latency, c.store.allow_tma without effect: "
+                                "every value gives the same code"));
+  ASSERT_TRUE(whole.winner.has_value());
+  EXPECT_EQ(whole.rows[*whole.winner].configuration.id, 0) << "of equal code the file's own";
+  size_t named = 0;
+  for (const TrialRow &row : whole.rows)
+    named += row.reason.ends_with("without effect");
+  EXPECT_EQ(named, whole.rows.size() - 5);
+}
+
+TEST_F(WorkerTest, ATimeBelowTheRooflineIsAFailureThatIsKept) {
+  // 1 TB at 4.8 TB/s takes 208 ms; the scripted worker says 32 to 512 ms.
+  recipe.bytes = LaunchExpr::constant(int64_t(1'000'000'000'000));
+  toCache = folder / "cache" / "tilec.db";
+  for (int i = 0; i < 2; ++i) { // the second time from the cache
+    auto rows = tuneAll();
+    for (int64_t tn : {32, 64, 128}) {
+      EXPECT_EQ(rows[tn].status, TrialStatus::TooFast);
+      EXPECT_THAT(rows[tn].reason, HasSubstr("do the inputs leave work to do"));
+    }
+    EXPECT_EQ(rows[256].status, TrialStatus::Ok);
+    EXPECT_EQ(winner, 256);
+    EXPECT_EQ(whole.failed, 3u);
+  }
+  EXPECT_EQ(whole.reused, 5u);
+  recipe.bytes = LaunchExpr::constant(int64_t(1) << 60);
+  toCache.clear();
+  tuneAll();
+  EXPECT_EQ(winner, 0) << "nothing wins, and that is a failure";
+}
+
+TEST_F(WorkerTest, CheckProblemsThatCannotBeRunAreNamed) {
+  recipe.check = {*parseValues("N=-1"), *parseValues("N=100")};
+  tuneAll();
+  EXPECT_THAT(whole.notes, testing::Contains(HasSubstr("check problem N=-1 was left out: ")));
+  EXPECT_TRUE(whole.winner.has_value());
+  EXPECT_TRUE(whole.rows[0].verified);
+}
+
+TEST_F(WorkerTest, AProblemWithoutWorkIsRefused) {
+  auto evaluator = modelEvaluator(recipe, builder, arch, {});
+  Cache cache = std::move(*Cache::inMemory());
+  auto r =
+      tuneProblem(recipe, builder, *evaluator, cache, arch, typicalMachine(arch), *parseValues("N=0"), {}, session);
+  ASSERT_FALSE(r.has_value());
+  EXPECT_EQ(r.error().kind, ErrorKind::Usage);
+  EXPECT_THAT(r.error().message, HasSubstr("leaves kernel 'k' nothing to do: its grid is 0 × 1 × 1 blocks"));
+}
+
+TEST_F(WorkerTest, APredictionWithoutChecksSaysThatNothingWasVerified) {
+  for (auto [check, said] : std::vector<std::pair<const char *, const char *>>{
+           {"", "nothing was verified: there is no check problem of this kind"},
+           {"N=-1", "nothing was verified: no check problem could be run"},
+           {"N=100", "verified on the CPU on 1 check problem"}}) {
+    recipe.check.clear();
+    if (*check)
+      recipe.check = {*parseValues(check)};
+    auto evaluator = modelEvaluator(recipe, builder, arch, {});
+    Cache cache = std::move(*Cache::inMemory());
+    auto r = tuneProblem(recipe, builder, *evaluator, cache, arch, typicalMachine(arch), *parseValues("N=1000"), {},
+                         session);
+    ASSERT_TRUE(r.has_value()) << r.error().message;
+    EXPECT_THAT(r->notes, testing::Contains(said));
+    EXPECT_EQ(r->rows[0].verified, std::string_view(check) == "N=100");
+    EXPECT_EQ(cache.trials(1)[0].verification == notVerified, !r->rows[0].verified);
+  }
+}
+
+TEST_F(WorkerTest, IntegersOfWhichNobodySaysWhatTheyAreAreRefused) {
+  ASSERT_TRUE(writeFile(folder / "i.tile", R"(
+kernel pick<T: dtype = i32 in {i32, f32}>(offsets: in i32[G], x: in T[N], y: out f32[G])
+grid (G)
+{
+    y.tiled(1).store(bid(0), 0.0)
+}
+)")
+                  .has_value());
+  auto opened = openBuilder((folder / "i.tile").string(), "");
+  ASSERT_TRUE(opened.has_value()) << opened.error().message << opened.error().detail;
+  const sema::KernelInterface &kernel = (*opened)->interface();
+  Values problem = *parseValues("G=4,N=100,T=f32");
+  Recipe r;
+  auto refused = checkInputs(r, kernel, problem);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().kind, ErrorKind::Usage);
+  EXPECT_THAT(refused.error().message, HasSubstr("input 'offsets' holds integers (i32) and nobody says which"));
+  EXPECT_THAT(refused.error().help, HasSubstr("--input offsets=arange:0,1"));
+  ASSERT_TRUE(giveInput(r, kernel, "offsets=arange:0,25").has_value());
+  EXPECT_TRUE(checkInputs(r, kernel, problem).has_value());
+  EXPECT_FALSE(checkInputs(r, kernel, *parseValues("G=4,N=100,T=i32")).has_value()) << "then x holds integers as well";
+  EXPECT_FALSE(giveInput(r, kernel, "y=zeros").has_value());
+  EXPECT_FALSE(giveInput(r, kernel, "offsets").has_value());
+  EXPECT_FALSE(giveInput(r, kernel, "offsets=nonsense:1").has_value());
 }
 
 TEST_F(WorkerTest, AnAnswerThatIsNoneIsAFailure) {

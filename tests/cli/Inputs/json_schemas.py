@@ -40,6 +40,27 @@ assert artifact == run(0, "inspect", cubin), "build and inspect describe one art
 for name in ("version", "name", "arch", "arrays", "launches", "binaries"):
     assert name in artifact, f"an artifact has no {name}"
 
+# Tuning, also of a file whose name is no UTF-8, and of several files at once.
+os.environ["TILEC_CUDA_DRIVER"] = f"{scratch}/no-driver"
+odd = os.path.join(scratch, os.fsdecode(b"odd\xff.tile"))
+with open(odd, "w") as file:
+    file.write(open(add).read())
+cache = f"{scratch}/tuned/c.db"
+tune = ["tune", odd, add, "--arch", "sm_90", "--problem", "N=1000", "--cache", cache]
+tuned = run(0, *tune)
+fields(tuned, "tilec.tune.1", "cache", "notes", "interrupted", "problems")
+assert len(tuned["problems"]) == 2, "one problem of each file"
+for name in ("recipe", "configurations", "winner", "rows", "command"):
+    assert name in tuned["problems"][0], f"a problem has no {name}"
+fields(run(0, "cache", "ls", "--cache", cache), "tilec.cache.1", "file", "entries")
+fields(run(0, "cache", "stats", "--cache", cache), "tilec.cache-stats.1", "trials", "failed", "predicted")
+trials = run(0, "cache", "show", "1", "--cache", cache)
+fields(trials, "tilec.trials.1", "trials")
+assert [t["winner"] for t in trials["trials"]].count(True) == 1
+why = run(0, "cache", "why", odd, "--arch", "sm_90", "--problem", "N=1000", "--cache", cache)
+fields(why, "tilec.cache-why.1", "verdicts")
+assert why["verdicts"][0]["hit"], why
+fields(run(3, "bench", odd, "-D", "N=1000"), "tilec.error.1", "error")
 
 # Faults of use are JSON as well, and bytes that are no UTF-8 are replaced.
 for wrong in (["check", "nowhere.tile"], ["check", "--no-such-option"], ["no-such-command"]):
