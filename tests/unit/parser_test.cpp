@@ -528,6 +528,11 @@ TEST(ParserRobustness, DeepNestingIsAnError) {
     EXPECT_EQ(parsed.diags.all()[0].diag, Diag::TooDeep) << piece;
     EXPECT_TRUE(Parsed("const X = a" + repeat(piece, 200)).errors().empty()) << piece;
   }
+  // Operators of one precedence are one level, also in each operand of another chain.
+  for (std::string piece : {" + 1", " && a", " / a - 1", " * (a - b)"})
+    EXPECT_TRUE(Parsed("const X = a" + repeat(piece, 2000)).errors().empty()) << piece;
+  EXPECT_EQ(Parsed("const X = a" + repeat(" + 1", 5000)).diags.all().at(0).message,
+            "more than 4096 operators follow each other in one expression");
   for (std::string piece : {"if a { ", "for i in 0..1 { ", "fn g() { ", "if a { } else "}) {
     Parsed parsed("fn f() { " + repeat(piece, 20000));
     ASSERT_EQ(parsed.diags.errorCount(), 1u) << piece;
