@@ -230,10 +230,25 @@ Value Checker::callSlice(BuiltinCall &call) {
   return result;
 }
 
-/// Two elements of f4e2m1 share a byte, so that a slice of the last axis keeps whole bytes.
+/// The axis along which two elements of f4e2m1 share a byte: that of stride 1. Nothing: there is none, or it is not
+/// known while compiling.
+std::optional<size_t> Checker::pairedAxis(const Value &array) const {
+  if (info(array.type.dtype).bits >= 8 || array.type.rank == 0)
+    return std::nullopt;
+  const std::vector<LaunchExpr> &strides = program.arrays[array.root].strides;
+  size_t rank = size_t(array.type.rank);
+  if (strides.empty())
+    return rank - 1;
+  for (size_t i = 0; i < rank; ++i) // leading axes may have been fixed
+    if (strides[strides.size() - rank + i] == LaunchExpr::constant(int64_t(1)))
+      return i;
+  return std::nullopt;
+}
+
+/// A slice keeps whole bytes.
 bool Checker::evenSlice(BuiltinCall &call, int64_t axis, const Value &start, const Value &stop, int64_t step) {
   const Value &array = call.receiver;
-  if (info(array.type.dtype).bits >= 8 || axis + 1 != array.type.rank)
+  if (pairedAxis(array) != size_t(axis))
     return true;
   auto odd = [](const Value &v) {
     return v.isConstScalar() && ((v.is(ValueKind::Int) ? v.integer : integerOf(v)) & 1);
@@ -241,9 +256,22 @@ bool Checker::evenSlice(BuiltinCall &call, int64_t axis, const Value &start, con
   if (step == 1 && !odd(start) && !odd(stop))
     return true;
   report(Diag::OperandType, call.span,
-         fmt::format("a slice along the last axis of {} has even bounds and step 1: two elements share a byte",
-                     name(array.type.dtype)));
+         fmt::format("a slice of {} along axis {} has even bounds and step 1: two elements share a byte there",
+                     name(array.type.dtype), axis));
   return false;
+}
+
+/// So does a tile.
+bool Checker::evenTiles(BuiltinCall &call, const std::vector<int64_t> &shape, const ViewInst &view) {
+  std::optional<size_t> paired = pairedAxis(call.receiver);
+  for (size_t i = 0; paired && i < shape.size(); ++i)
+    if (size_t(view.axes[i]) == *paired && (shape[i] % 2 != 0 || view.step[i] % 2 != 0)) {
+      report(Diag::OperandType, call.span,
+             fmt::format("a tile of {} has an even extent and step along axis {}: two elements share a byte there",
+                         name(call.receiver.type.dtype), i));
+      return false;
+    }
+  return true;
 }
 
 //===--------------------------------------------------------------------------------------------------------------===//

@@ -103,6 +103,8 @@ Value Checker::callTiled(BuiltinCall &call) {
     }
     view.axes = *order;
   }
+  if (!evenTiles(call, *shape, view))
+    return Value::error();
   if (const BoundArg *padding = call.find("padding")) {
     auto kind = paddingOf(*padding, array.type.dtype);
     if (!kind)

@@ -373,6 +373,8 @@ private:
   bool mayAccess(const BuiltinCall &call, bool reads, bool writes);
   bool hasElements(const BuiltinCall &call);
   bool atomicDType(const BuiltinCall &call);
+  std::optional<size_t> pairedAxis(const Value &array) const;
+  bool evenTiles(BuiltinCall &call, const std::vector<int64_t> &shape, const ViewInst &view);
   bool evenSlice(BuiltinCall &call, int64_t axis, const Value &start, const Value &stop, int64_t step);
   std::optional<size_t> wordOf(const BoundArg &arg, std::string_view keyword, std::string_view of,
                                const std::vector<std::string> &words);
