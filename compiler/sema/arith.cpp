@@ -199,7 +199,7 @@ Value Checker::shift(BinaryOp op, const Value &a, Span spanA, const Value &b, Sp
     return x;
   Value y;
   if (b.isConstScalar()) {
-    BigInt amount = b.is(ValueKind::Int) ? b.integer : integerOf(b);
+    BigInt amount = exactOf(b);
     if (amount < 0 || amount >= bits)
       return fail(Diag::ConstantArithmetic, spanB,
                   fmt::format("a shift by {} is out of range: {} has {} bits", toString(amount), name(t), bits));
@@ -241,7 +241,7 @@ Value Checker::power(const Value &a, Span spanA, const Value &b, Span spanB, Spa
     auto pair = unify(a, spanA, b, spanB, span);
     return pair ? emitBinary({BinaryOp::Pow}, pair->a, pair->b, span) : Value::error();
   }
-  BigInt exponent = b.is(ValueKind::Int) ? b.integer : integerOf(b);
+  BigInt exponent = exactOf(b);
   if (exponent < 0)
     return fail(Diag::ConstantArithmetic, spanB,
                 fmt::format("an integer to the power of {} is no integer", toString(exponent)));

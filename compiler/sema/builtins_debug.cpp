@@ -123,7 +123,7 @@ Value Checker::callAssumeDivisible(BuiltinCall &call) {
   if (!x.value.isConstScalar())
     return Value::tile(builder.emit(AssumeDivisibleInst{*divisor}, {x.value.id}, x.value.type, call.span), x.value.type,
                        x.value.origin);
-  BigInt value = x.value.is(ValueKind::Int) ? x.value.integer : integerOf(x.value);
+  BigInt value = exactOf(x.value);
   if (value % *divisor != 0)
     return fail(Diag::StaticAssert, call.span,
                 fmt::format("{} is promised to be a multiple of {}, and is none", toString(value), *divisor));

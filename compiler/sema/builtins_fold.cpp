@@ -3,8 +3,6 @@
 
 namespace tilec::sema {
 
-std::vector<int64_t> reducedShape(const std::vector<int64_t> &shape, const std::vector<int64_t> &axes, bool keepdims);
-
 /// The tiles that are combined, of one shape, and the identity of each.
 std::optional<Checker::Combined> Checker::combined(BuiltinCall &call) {
   const BoundArg &x = *call.find("x"), &identity = *call.find("identity");

@@ -30,7 +30,8 @@ std::optional<std::vector<int64_t>> Checker::reducedAxes(BuiltinCall &call, int6
 }
 
 /// The shape without some axes, or with 1 in their places.
-std::vector<int64_t> reducedShape(const std::vector<int64_t> &shape, const std::vector<int64_t> &axes, bool keepdims) {
+std::vector<int64_t> Checker::reducedShape(const std::vector<int64_t> &shape, const std::vector<int64_t> &axes,
+                                           bool keepdims) {
   std::vector<int64_t> result;
   for (size_t i = 0; i < shape.size(); ++i) {
     bool reduced = std::ranges::find(axes, int64_t(i)) != axes.end();

@@ -208,7 +208,7 @@ std::optional<std::vector<ValueId>> Checker::partIndices(BuiltinCall &call, cons
       return std::nullopt;
     }
     if (arg.value.isConstScalar() && (arg.value.is(ValueKind::Int) || isInt(dtypeOf(arg.value)))) {
-      BigInt index = arg.value.is(ValueKind::Int) ? arg.value.integer : integerOf(arg.value);
+      BigInt index = exactOf(arg.value);
       int64_t parts = whole[i] / part[i];
       if (index < 0 || index >= parts) {
         report(Diag::PartIndex, arg.span,

@@ -350,7 +350,7 @@ private:
   std::optional<std::vector<ValueId>> indices(const std::vector<BoundArg> &args, const Value &view, Span span);
   Value tileFor(BuiltinCall &call);
 
-  // -- element accesses (builtins_memory.cpp) and sparse views (builtins_sparse.cpp)
+  // -- element accesses (builtins_memory.cpp), parts (builtins_arrays.cpp) and sparse views (builtins_sparse.cpp)
   Value callAt(BuiltinCall &call);
   Value callSlice(BuiltinCall &call);
   Value callGather(BuiltinCall &call);
@@ -408,6 +408,8 @@ private:
   Value reduceTile(BuiltinCall &call, ReduceOp op);
   bool reducible(BuiltinCall &call, const BoundArg &x, bool countsBools, bool logic);
   std::optional<std::vector<int64_t>> reducedAxes(BuiltinCall &call, int64_t rank);
+  static std::vector<int64_t> reducedShape(const std::vector<int64_t> &shape, const std::vector<int64_t> &axes,
+                                           bool keepdims);
   /// What a function combines: tiles of one shape and the identity of each.
   struct Combined {
     bool isTuple = false;

@@ -170,7 +170,7 @@ std::expected<DType, Fault> promoteDefaults(const Value &a, const Value &b) {
 
 /// Typed integers: the amount must be below the width.
 Folded foldShift(BinaryOp op, const Value &a, const Value &amount) {
-  BigInt count = amount.is(ValueKind::Int) ? amount.integer : integerOf(amount);
+  BigInt count = exactOf(amount);
   int bits = info(a.dtype).bits;
   if (count < 0 || count >= bits)
     return fault(Diag::ConstantArithmetic,

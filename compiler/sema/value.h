@@ -93,5 +93,7 @@ std::string shapeText(const std::vector<int64_t> &shape);
 /// A typed constant as f64 or as an integer (its dtype must be of that kind).
 double realOf(const Value &typed);
 BigInt integerOf(const Value &typed);
+/// A constant integer, untyped or of a dtype.
+inline BigInt exactOf(const Value &v) { return v.is(ValueKind::Int) ? v.integer : integerOf(v); }
 
 } // namespace tilec::sema
