@@ -9,14 +9,14 @@ using namespace mlir;
 namespace tilec::gpu {
 namespace {
 
-/// Vector accesses of 16 bytes need it.
-constexpr int64_t bufferAlign = 16;
+/// Vector accesses of 16 bytes need it; a swizzle counts banks from the start of its buffer.
+constexpr int64_t bufferAlign = 16, swizzledAlign = 128;
 /// Buffers up to this size keep bytes of their own: sharing them would save little and cost a barrier each time.
 constexpr int64_t neverShared = 1024;
 
 struct Buffer {
   tgpu::AllocSharedOp op;
-  int64_t bytes = 0, offset = -1;
+  int64_t bytes = 0, align = bufferAlign, offset = -1;
   int64_t begin = 0, end = 0; ///< first and last op, numbered in program order, in which it lives
 };
 
@@ -43,7 +43,8 @@ LogicalResult allocate(tile::KernelOp kernel, const SharedMemoryOptions &options
 
   SmallVector<Buffer> buffers;
   kernel.walk([&](tgpu::AllocSharedOp op) {
-    Buffer buffer{op, int64_t(llvm::alignTo(uint64_t(op.getType().byteSize()), uint64_t(bufferAlign)))};
+    Buffer buffer{op, int64_t(llvm::alignTo(uint64_t(op.byteSize()), uint64_t(bufferAlign))),
+                  op.getSwizzle()[1] ? swizzledAlign : bufferAlign};
     findLife(buffer, number, lastInside);
     buffers.push_back(buffer);
   });
@@ -70,6 +71,7 @@ LogicalResult allocate(tile::KernelOp kernel, const SharedMemoryOptions &options
       if (offset + buffer->bytes <= other->offset)
         break;
       offset = std::max(offset, other->offset + other->bytes);
+      offset = int64_t(llvm::alignTo(uint64_t(offset), uint64_t(buffer->align)));
     }
     buffer->offset = offset;
     buffer->op.setOffset(offset);

@@ -3,6 +3,7 @@
 #include "compiler/gpu/tgpu_dialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -18,11 +19,13 @@ struct Access {
   StringRef root;
   Value view;
   Type tile;
-  Attribute vector; ///< elements moved at a time: decides which thread of a warp moves which element
+  Attribute vector;   ///< elements moved at a time: decides which thread of a warp moves which element
+  Value staged;       ///< a buffer of several stages: its own copies and reads are ordered by waits
+  bool fence = false; ///< an acquire: no access behind it may come before it
 
   bool operator==(const Access &o) const {
     return writes == o.writes && begin == o.begin && end == o.end && root == o.root && view == o.view &&
-           tile == o.tile && vector == o.vector;
+           tile == o.tile && vector == o.vector && staged == o.staged && fence == o.fence;
   }
 };
 
@@ -38,7 +41,7 @@ private:
   using Pending = SmallVector<Access>;
   void walk(Block &block, Pending &pending);
   void visit(Operation *op, Pending &pending);
-  std::optional<Access> accessOf(Operation *op);
+  SmallVector<Access> accessesOf(Operation *op);
   bool conflict(const Access &a, const Access &b);
   bool mayOverlap(StringRef a, StringRef b);
   static bool ownedByOneThread(Value view, Type a, bool aWrites, Type b, bool bWrites);
@@ -51,35 +54,62 @@ private:
   tile::KernelOp kernel;
 };
 
-std::optional<Access> Barriers::accessOf(Operation *op) {
+SmallVector<Access> Barriers::accessesOf(Operation *op) {
   auto shared = [](Value buffer, bool writes) {
     auto alloc = buffer.getDefiningOp<tgpu::AllocSharedOp>();
     Access access;
     access.writes = writes;
     access.begin = *alloc.getOffset();
-    access.end = access.begin + alloc.getType().byteSize();
+    access.end = access.begin + alloc.byteSize();
+    if (alloc.getStages() > 1)
+      access.staged = buffer;
     return access;
   };
-  auto global = [&](Value view, Type tile, bool writes) -> std::optional<Access> {
-    auto viewOp = view.getDefiningOp<tile::ViewOp>();
-    auto array = viewOp.getArray().getDefiningOp<tile::ArrayOp>();
+  // Single elements: no view says which thread touches which.
+  auto elements = [](Value array, bool writes) {
     Access access;
     access.writes = writes;
-    access.root = array.getRoot();
+    access.root = tile::rootArray(array).getRoot();
+    return access;
+  };
+  auto global = [&](Value view, Type tile, bool writes) {
+    Access access = elements(view, writes);
     access.view = view;
     access.tile = tile;
     access.vector = op->getAttr("tile.vector");
     return access;
   };
   if (auto store = dyn_cast<tgpu::StoreSharedOp>(op))
-    return shared(store.getBuffer(), true);
+    return {shared(store.getBuffer(), true)};
   if (auto load = dyn_cast<tgpu::LoadSharedOp>(op))
-    return shared(load.getBuffer(), false);
+    return {shared(load.getBuffer(), false)};
+  if (auto copy = dyn_cast<tgpu::AsyncCopyOp>(op))
+    return {shared(copy.getBuffer(), true), elements(copy.getView(), false)};
+  if (auto product = dyn_cast<tgpu::FmaProductOp>(op))
+    return {shared(product.getA(), false), shared(product.getB(), false)};
   if (auto store = dyn_cast<tile::StoreOp>(op))
-    return global(store.getView(), store.getValue().getType(), true);
+    return {global(store.getView(), store.getValue().getType(), true)};
   if (auto load = dyn_cast<tile::LoadOp>(op))
-    return global(load.getView(), load.getResult().getType(), false);
-  return std::nullopt;
+    return {global(load.getView(), load.getResult().getType(), false)};
+  if (auto gather = dyn_cast<tile::GatherOp>(op))
+    return {elements(gather.getArray(), false)};
+  if (auto scatter = dyn_cast<tile::ScatterOp>(op))
+    return {elements(scatter.getArray(), true)};
+  if (auto atomic = dyn_cast<tile::AtomicOp>(op))
+    return {elements(atomic.getArray(), true)};
+  if (auto atomic = dyn_cast<tile::ViewAtomicOp>(op))
+    return {elements(atomic.getView(), true)};
+  return {};
+}
+
+/// What the order of an access asks of the block, which is one thread to the memory model: its other threads' accesses
+/// come before a release and behind an acquire.
+std::pair<bool, bool> releasesAndAcquires(Operation *op) {
+  auto order = tile::MemoryOrder::weak;
+  llvm::TypeSwitch<Operation *>(op).Case<tile::LoadOp, tile::StoreOp, tile::GatherOp, tile::ScatterOp, tile::AtomicOp>(
+      [&](auto access) { order = access.getOrder(); });
+  bool both = order == tile::MemoryOrder::acq_rel;
+  return {both || order == tile::MemoryOrder::release, both || order == tile::MemoryOrder::acquire};
 }
 
 /// Whether every element is accessed by one and the same thread both times: one view without overlapping tiles, one
@@ -111,15 +141,20 @@ bool Barriers::mayOverlap(StringRef a, StringRef b) {
 }
 
 bool Barriers::conflict(const Access &a, const Access &b) {
+  if (a.fence)
+    return true;
   if (!a.writes && !b.writes)
     return false;
   if (a.root.empty() != b.root.empty())
+    return false;
+  if (a.staged && a.staged == b.staged)
     return false;
   if (a.root.empty())
     return a.begin < b.end && b.begin < a.end;
   if (!mayOverlap(a.root, b.root))
     return false;
-  return a.view != b.view || a.vector != b.vector || !ownedByOneThread(a.view, a.tile, a.writes, b.tile, b.writes);
+  return !a.view || a.view != b.view || a.vector != b.vector ||
+         !ownedByOneThread(a.view, a.tile, a.writes, b.tile, b.writes);
 }
 
 void Barriers::visit(Operation *op, Pending &pending) {
@@ -127,13 +162,22 @@ void Barriers::visit(Operation *op, Pending &pending) {
     pending.clear();
     return;
   }
-  if (auto access = accessOf(op)) {
-    if (llvm::any_of(pending, [&](const Access &before) { return conflict(before, *access); })) {
+  if (SmallVector<Access> accesses = accessesOf(op); !accesses.empty()) {
+    auto [releases, acquires] = releasesAndAcquires(op);
+    bool meets = llvm::any_of(pending, [&](const Access &before) {
+      return releases || llvm::any_of(accesses, [&](const Access &access) { return conflict(before, access); });
+    });
+    if (meets) {
       OpBuilder builder(op);
       tgpu::BarrierOp::create(builder, op->getLoc());
       pending.clear();
     }
-    merge(pending, {*access});
+    merge(pending, accesses);
+    if (acquires) {
+      Access fence;
+      fence.fence = true;
+      merge(pending, {fence});
+    }
     return;
   }
   if (auto branch = dyn_cast<scf::IfOp>(op)) {

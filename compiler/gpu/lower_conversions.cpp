@@ -23,9 +23,9 @@ static LogicalResult lowerConversion(tile::ConvertLayoutOp op) {
   layout::Swizzle swizzle = layout::planShared(src, dst, int(type.elementBytes())).swizzle;
   Value buffer = tgpu::AllocSharedOp::create(
       builder, op.getLoc(), type, builder.getDenseI64ArrayAttr({swizzle.base, swizzle.bits, swizzle.distance}),
-      IntegerAttr());
+      IntegerAttr(), 1);
   tgpu::StoreSharedOp::create(builder, op.getLoc(), op.getValue(), buffer);
-  Value loaded = tgpu::LoadSharedOp::create(builder, op.getLoc(), to, buffer);
+  Value loaded = tgpu::LoadSharedOp::create(builder, op.getLoc(), to, buffer, Value());
   op.getResult().replaceAllUsesWith(loaded);
   op.erase();
   return success();
@@ -38,13 +38,6 @@ LogicalResult lowerConversions(ModuleOp module) {
     if (failed(lowerConversion(op)))
       return failure();
   return success();
-}
-
-LogicalResult lowerToTgpu(ModuleOp module, const SharedMemoryOptions &options) {
-  if (failed(splitReductions(module)) || failed(lowerConversions(module)) ||
-      failed(allocateSharedMemory(module, options)))
-    return failure();
-  return insertBarriers(module);
 }
 
 } // namespace tilec::gpu

@@ -1,6 +1,7 @@
 #pragma once
 // Tile IR with layouts → tile and tgpu IR in which every element has its place: reductions split by warps, conversions
 // through shared memory spelt out, buffers placed, barriers inserted.
+#include "compiler/target/target.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace tilec::gpu {
@@ -8,7 +9,17 @@ namespace tilec::gpu {
 /// Splits each tile.reduce into a tgpu.warp_reduce and, where its elements lie in several warps, an exchange of the
 /// partial results through shared memory that every thread finishes for itself: the result is replicated as its layout
 /// says. Partial results combine in a fixed order, so equal inputs give equal bits.
+/// Folds by functions (tile.reduce_fn) go the same way; what they combine stays in the order of the axes.
 mlir::LogicalResult splitReductions(mlir::ModuleOp module);
+
+/// Puts the operands of products that no matrix unit computes into shared memory (tgpu.fma_product).
+mlir::LogicalResult lowerProducts(mlir::ModuleOp module, const Arch &arch);
+/// Gives what an atomic found to the threads that hold replicas of the element, through shared memory.
+mlir::LogicalResult shareAtomicResults(mlir::ModuleOp module);
+
+/// In loops, loads whose tiles go to a matrix unit through shared memory become asynchronous copies some trips ahead:
+/// as many as the hint `latency` of the access says, fewer where shared memory is short.
+mlir::LogicalResult stageLoads(mlir::ModuleOp module, const Arch &arch);
 
 /// Replaces each tile.convert_layout that must leave its warps by a store to swizzled shared memory and a load. The
 /// others stay: they lower to renamed registers or shuffles.
@@ -25,7 +36,9 @@ mlir::LogicalResult allocateSharedMemory(mlir::ModuleOp module, const SharedMemo
 /// where at least one writes. Run after allocation.
 mlir::LogicalResult insertBarriers(mlir::ModuleOp module);
 
-/// The four above in order.
-mlir::LogicalResult lowerToTgpu(mlir::ModuleOp module, const SharedMemoryOptions &options = {});
+/// Everything before allocation: reductions, products, atomics' results, conversions.
+mlir::LogicalResult spellOut(mlir::ModuleOp module, const Arch &arch);
+/// All of the above in order.
+mlir::LogicalResult lowerToTgpu(mlir::ModuleOp module, const Arch &arch, const SharedMemoryOptions &options = {});
 
 } // namespace tilec::gpu

@@ -1,6 +1,7 @@
 #include "compiler/gpu/passes.h"
 #include "compiler/gpu/tgpu_dialect.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using tilec::layout::InDim;
@@ -84,40 +85,67 @@ LinearLayout ReductionLayout::readBack() const {
   return LinearLayout(shapeWithPartials(), bases).withoutRegisterReplicas();
 }
 
-LogicalResult split(tile::ReduceOp op) {
-  OpBuilder builder(op);
-  Location loc = op.getLoc();
-  Type element = getElementTypeOrSelf(op.getValue().getType());
-  ReductionLayout plan(tile::layoutOf(op.getValue().getType()), op.getAxes());
-  if (!plan.separable())
-    return op.emitOpError("the layout mixes kept and reduced axes");
+/// The warps' parts of one reduction over several values: `combine` makes the op for one level.
+using Level = llvm::function_ref<SmallVector<Value>(OpBuilder &, ValueRange, ArrayRef<int64_t>, const LinearLayout &)>;
 
-  auto warpReduce = [&](Value value, ArrayRef<int64_t> axes, const LinearLayout &to) -> Value {
-    return tgpu::WarpReduceOp::create(builder, loc, tile::withLayout(element, to), value, op.getKind(), axes,
-                                      op.getIsUnsigned(), op.getPropagateNan());
-  };
+LogicalResult split(Operation *op, ValueRange values, ArrayRef<int64_t> axes, Level combine) {
+  OpBuilder builder(op);
+  Location loc = op->getLoc();
+  ReductionLayout plan(tile::layoutOf(cast<RankedTensorType>(values.front().getType())), axes);
+  if (!plan.separable())
+    return op->emitOpError("the layout mixes kept and reduced axes");
+
   LinearLayout partial = plan.afterWarps();
-  Value result = warpReduce(op.getValue(), op.getAxes(), partial);
+  SmallVector<Value> results = combine(builder, values, axes, partial);
   if (plan.partials() > 1) {
     // Partials lie next to each other: every thread reads those of its elements with wide accesses.
     LinearLayout readBack = plan.readBack();
-    auto type = tgpu::SharedType::get(builder.getContext(), partial.shape(), element);
-    Value buffer =
-        tgpu::AllocSharedOp::create(builder, loc, type, builder.getDenseI64ArrayAttr({0, 0, 0}), IntegerAttr());
-    tgpu::StoreSharedOp::create(builder, loc, result, buffer);
-    Value all = tgpu::LoadSharedOp::create(builder, loc, tile::withLayout(element, readBack), buffer);
-    LinearLayout::Shape one = partial.shape();
+    SmallVector<Value> all;
+    for (Value result : results) {
+      Type element = getElementTypeOrSelf(result.getType());
+      auto type = tgpu::SharedType::get(builder.getContext(), partial.shape(), element);
+      Value buffer =
+          tgpu::AllocSharedOp::create(builder, loc, type, builder.getDenseI64ArrayAttr({0, 0, 0}), IntegerAttr(), 1);
+      tgpu::StoreSharedOp::create(builder, loc, result, buffer);
+      all.push_back(tgpu::LoadSharedOp::create(builder, loc, tile::withLayout(element, readBack), buffer, Value()));
+    }
+    LinearLayout::Shape one = partial.shape(), shape = plan.keptShape;
     one.back() = 1;
-    result = warpReduce(all, {partial.rank() - 1}, readBack.beforeBroadcast(one).reshape([&] {
-      auto s = plan.keptShape;
-      s.push_back(1);
-      return s;
-    }()));
+    shape.push_back(1);
+    results = combine(builder, all, {partial.rank() - 1}, readBack.beforeBroadcast(one).reshape(shape));
   }
-  Value shaped = tile::ReshapeOp::create(builder, loc, op.getResult().getType(), result);
-  op.getResult().replaceAllUsesWith(shaped);
-  op.erase();
+  for (auto [result, value] : llvm::zip(op->getResults(), results))
+    result.replaceAllUsesWith(tile::ReshapeOp::create(builder, loc, result.getType(), value).getResult());
+  op->erase();
   return success();
+}
+
+LogicalResult split(tile::ReduceOp op) {
+  Type element = getElementTypeOrSelf(op.getValue().getType());
+  return split(op, op.getValue(), op.getAxes(),
+               [&](OpBuilder &builder, ValueRange values, ArrayRef<int64_t> axes, const LinearLayout &to) {
+                 return SmallVector<Value>{
+                     tgpu::WarpReduceOp::create(builder, op.getLoc(), tile::withLayout(element, to), values.front(),
+                                                op.getKind(), axes, op.getIsUnsigned(), op.getPropagateNan())};
+               });
+}
+
+LogicalResult split(tile::ReduceFnOp op) {
+  SmallVector<Value> values(op.getValues());
+  return split(op, values, op.getAxes(),
+               [&](OpBuilder &builder, ValueRange from, ArrayRef<int64_t> axes, const LinearLayout &to) {
+                 SmallVector<Type> types;
+                 for (Value value : from)
+                   types.push_back(tile::withLayout(getElementTypeOrSelf(value.getType()), to));
+                 auto fold = tgpu::WarpFoldOp::create(builder, op.getLoc(), types, from, axes);
+                 IRMapping mapping;
+                 op.getCombine().cloneInto(&fold.getCombine(), mapping);
+                 Operation *yield = fold.getCombine().front().getTerminator();
+                 OpBuilder inner(yield);
+                 tgpu::YieldOp::create(inner, yield->getLoc(), yield->getOperands());
+                 yield->erase();
+                 return SmallVector<Value>(fold.getResults());
+               });
 }
 
 } // namespace
@@ -126,6 +154,11 @@ LogicalResult splitReductions(ModuleOp module) {
   SmallVector<tile::ReduceOp> ops;
   module.walk([&](tile::ReduceOp op) { ops.push_back(op); });
   for (tile::ReduceOp op : ops)
+    if (failed(split(op)))
+      return failure();
+  SmallVector<tile::ReduceFnOp> folds;
+  module.walk([&](tile::ReduceFnOp op) { folds.push_back(op); });
+  for (tile::ReduceFnOp op : folds)
     if (failed(split(op)))
       return failure();
   return success();

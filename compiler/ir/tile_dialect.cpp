@@ -87,6 +87,19 @@ Type tileType(ArrayRef<int64_t> shape, Type element) {
   return shape.empty() ? element : RankedTensorType::get(shape, element);
 }
 
+ArrayOp rootArray(Value value) {
+  for (;;) {
+    if (auto view = value.getDefiningOp<ViewOp>())
+      value = view.getArray();
+    else if (auto at = value.getDefiningOp<AtOp>())
+      value = at.getArray();
+    else if (auto slice = value.getDefiningOp<SliceOp>())
+      value = slice.getArray();
+    else
+      return value.getDefiningOp<ArrayOp>();
+  }
+}
+
 std::string strideSymbol(StringRef array, unsigned axis) {
   return fmt::format("{}.stride.{}", std::string_view(array), axis);
 }

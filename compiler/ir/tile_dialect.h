@@ -40,6 +40,9 @@ inline llvm::ArrayRef<int64_t> tileShape(mlir::Type tile) {
 /// The tile type of a shape: a tensor, or the element type itself for the empty shape.
 mlir::Type tileType(llvm::ArrayRef<int64_t> shape, mlir::Type element);
 
+/// The whole array that an array or view is a part of: through views, `at` and `slice`.
+ArrayOp rootArray(mlir::Value arrayOrView);
+
 /// Name of the symbol argument that carries a stride of an array written `_`; the launcher knows it from the argument.
 std::string strideSymbol(llvm::StringRef array, unsigned axis);
 

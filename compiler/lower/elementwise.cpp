@@ -108,9 +108,35 @@ Value flush(KernelLowering &k, Value value) {
              : value;
 }
 
+/// A sum, product, quotient, square root or fused product rounded as the program asks; no value for other operations
+/// and for dtypes without such an instruction.
+Value lowerRounded(KernelLowering &k, Operation *op, Type type, ValueRange v) {
+  auto rounding = op->getAttrOfType<tile::RoundingModeAttr>("tile.rounding");
+  bool ftz = op->hasAttr("tile.ftz") && type.isF32();
+  if (!rounding && !(ftz && isa<math::FmaOp>(op)))
+    return {};
+  StringRef name = isa<arith::AddFOp, arith::SubFOp>(op) ? "add"
+                   : isa<arith::MulFOp>(op)              ? "mul"
+                   : isa<arith::DivFOp>(op)              ? "div"
+                   : isa<math::SqrtOp>(op)               ? "sqrt"
+                   : isa<math::FmaOp>(op)                ? "fma"
+                                                         : "";
+  if (name.empty() || !(type.isF32() || type.isF64()))
+    return {};
+  StringRef mode = rounding ? tile::stringifyRoundingMode(rounding.getValue()) : "rn";
+  SmallVector<Value> operands(v);
+  if (isa<arith::SubFOp>(op))
+    operands[1] = LLVM::FNegOp::create(k.b, k.loc, operands[1]);
+  std::string intrinsic = ("llvm.nvvm." + name + "." + mode + (ftz ? ".ftz" : "") + (type.isF32() ? ".f" : ".d")).str();
+  return k.intrinsic(intrinsic, type, operands);
+}
+
 /// One element of an operation; no value for an unknown operation.
 Value lowerElement(KernelLowering &k, Operation *op, Type type, ValueRange v) {
   OpBuilder &b = k.b;
+  if (op->hasAttr("tile.rounding") || op->hasAttr("tile.ftz"))
+    if (Value rounded = lowerRounded(k, op, type, v); rounded || op->hasAttr("tile.rounding"))
+      return rounded;
   auto flags = [&] { return LLVM::FastmathFlagsAttr::get(k.context(), k.fastmath(op)); };
 #define SAME(from, to)                                                                                                 \
   if (isa<from>(op))                                                                                                   \
@@ -189,6 +215,8 @@ Value lowerElement(KernelLowering &k, Operation *op, Type type, ValueRange v) {
 LogicalResult KernelLowering::lowerElementwise(Operation *op) {
   if (op->getNumResults() != 1)
     return op->emitOpError("has no lowering");
+  if (op->hasAttr("tile.rounding"))
+    return op->emitOpError("this rounding has no lowering");
   Type type = scalarType(getElementTypeOrSelf(op->getResult(0).getType()));
   bool ftz = op->hasAttr("tile.ftz");
   Registers registers;
@@ -213,6 +241,23 @@ LogicalResult KernelLowering::lowerElementwise(Operation *op) {
     registers.push_back(ftz ? flush(*this, element) : element);
   }
   set(op->getResult(0), std::move(registers));
+  return success();
+}
+
+/// Both halves of a product: computed in twice the width.
+LogicalResult KernelLowering::lowerWideProduct(Operation *op) {
+  bool isSigned = isa<arith::MulSIExtendedOp>(op);
+  Registers low, high;
+  for (auto [x, y] : llvm::zip(get(op->getOperand(0)), get(op->getOperand(1)))) {
+    Type type = x.getType();
+    unsigned bits = type.getIntOrFloatBitWidth();
+    Type wide = b.getIntegerType(2 * bits);
+    Value product = mul(resize(x, wide, isSigned), resize(y, wide, isSigned));
+    low.push_back(resize(product, type, false));
+    high.push_back(resize(LLVM::LShrOp::create(b, loc, product, constant(wide, bits)), type, false));
+  }
+  set(op->getResult(0), std::move(low));
+  set(op->getResult(1), std::move(high));
   return success();
 }
 

@@ -3,6 +3,7 @@
 // scalar per register of its layout; a scalar is a tile of one register.
 #include "compiler/gpu/tgpu_dialect.h"
 #include "compiler/layout/linear_layout.h"
+#include "compiler/target/target.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include <unordered_map>
@@ -29,7 +30,8 @@ struct HashValue {
 
 class KernelLowering {
 public:
-  KernelLowering(tile::KernelOp kernel, mlir::OpBuilder &builder) : kernel(kernel), b(builder) {}
+  KernelLowering(tile::KernelOp kernel, const Arch &arch, mlir::OpBuilder &builder)
+      : kernel(kernel), arch(arch), b(builder), hasBf16Atomics(arch.has(Feature::bf16_arithmetic)) {}
   mlir::LogicalResult run();
   mlir::LLVM::LLVMFuncOp function() const { return func; }
 
@@ -42,14 +44,27 @@ private:
   // One op each; failure means that the op was diagnosed.
   mlir::LogicalResult lowerBlock(mlir::Block &block);
   mlir::LogicalResult lowerOp(Operation *op);
-  mlir::LogicalResult lowerElementwise(Operation *op);  // elementwise.cpp
+  mlir::LogicalResult lowerElementwise(Operation *op); // elementwise.cpp
+  mlir::LogicalResult lowerWideProduct(Operation *op);
   mlir::LogicalResult lowerConvert(tile::ConvertOp op); // convert.cpp
   mlir::LogicalResult lowerShape(Operation *op);        // shape.cpp
   mlir::LogicalResult lowerGrid(Operation *op);         // memory.cpp
   mlir::LogicalResult lowerLoad(tile::LoadOp op);
   mlir::LogicalResult lowerStore(tile::StoreOp op);
+  mlir::LogicalResult lowerArrayPart(Operation *op); // elements.cpp
+  mlir::LogicalResult lowerGather(tile::GatherOp op);
+  mlir::LogicalResult lowerScatter(tile::ScatterOp op);
+  mlir::LogicalResult lowerAtomic(tile::AtomicOp op);
+  mlir::LogicalResult lowerViewAtomic(tile::ViewAtomicOp op); // memory.cpp
+  mlir::LogicalResult lowerMove(Operation *op);               // move.cpp
+  mlir::LogicalResult lowerWarpFold(tgpu::WarpFoldOp op);     // fold.cpp
+  mlir::LogicalResult lowerScan(tile::ScanFnOp op);
+  mlir::LogicalResult lowerMma(tile::MmaOp op); // product.cpp
+  mlir::LogicalResult lowerFmaProduct(tgpu::FmaProductOp op);
   mlir::LogicalResult lowerSharedStore(tgpu::StoreSharedOp op); // shared.cpp
   mlir::LogicalResult lowerSharedLoad(tgpu::LoadSharedOp op);
+  bool lowerMatrixLoad(tgpu::LoadSharedOp op);
+  mlir::LogicalResult lowerAsyncCopy(tgpu::AsyncCopyOp op); // memory.cpp
   mlir::LogicalResult lowerConvertLayout(tile::ConvertLayoutOp op);
   mlir::LogicalResult lowerWarpReduce(tgpu::WarpReduceOp op); // reduce.cpp
   mlir::LogicalResult lowerFor(Operation *op);                // control.cpp
@@ -60,6 +75,8 @@ public:
   // Values.
   const Registers &get(Value value) const { return values.find(value)->second; }
   Value scalar(Value value) const { return get(value).front(); }
+  bool isKnown(Value value) const { return values.contains(value); }
+  Value extentAtEntry(Value array, int64_t axis);
   void set(Value value, Registers registers) { values[value] = std::move(registers); }
   unsigned registerCount(Type type) const;
 
@@ -104,19 +121,39 @@ public:
   /// One value from another lane of the warp; `kind` is bfly or idx.
   Value shuffle(llvm::StringRef kind, Value value, Value lane);
 
+  /// Space of a load: global.nc where no store of the launch can reach the array, so that the read-only path may serve.
+  llvm::StringRef loadSpace(Value arrayOrView);
+  /// Runs the function of a fold on scalars: the block's arguments are left and right.
+  mlir::FailureOr<Registers> applyFunction(mlir::Block &block, llvm::ArrayRef<Value> left, llvm::ArrayRef<Value> right);
+
   tile::KernelOp kernel;
+  const Arch &arch;
   mlir::OpBuilder &b;
   Location loc = kernel.getLoc();
   mlir::LLVM::LLVMFuncOp func;
   Value lane, warp, thread; ///< i32
   bool vectors = true;      ///< which version of the body is being lowered
-  bool contract = false;    ///< the kernel permits fusing a product with a sum
+  bool hasBf16Atomics;
+  bool contract = false; ///< the kernel permits fusing a product with a sum
   /// References to what a map holds stay good while it grows: lowering an op reads some entries and adds another.
   template <typename T> using ValueMap = std::unordered_map<Value, T, HashValue>;
   ValueMap<Registers> values;
   ValueMap<ArrayValue> arrays;
 };
 
+/// The space part of a load or store instruction with its order and scope; `space` itself for a plain access.
+std::string orderedSpace(llvm::StringRef space, tile::MemoryOrder order, tile::MemoryScope scope);
+struct AtomicSpec {
+  tile::AtomicKind kind;
+  bool isUnsigned = false;
+  tile::MemoryOrder order = tile::MemoryOrder::relaxed;
+  tile::MemoryScope scope = tile::MemoryScope::device;
+};
+/// One atomic of a thread on one element: what was there before; where the guard (may be null) is false the expected
+/// value, or 0. `expected` is null but for cas.
+Value atomicStep(KernelLowering &k, const AtomicSpec &spec, Value address, Value guard, Value expected, Value value);
+/// Address of a buffer in the block's shared memory.
+Value sharedAddress(KernelLowering &k, tgpu::AllocSharedOp buffer);
 /// Elements per access of a load or store along its unit axis, in the version with vectors.
 int64_t vectorOf(Operation *access, Type tile);
 /// The combining step of a reduction on two scalars.

@@ -69,60 +69,110 @@ int64_t vectorOf(Operation *access, Type tileType) {
   return std::min(vector.getInt(), int64_t(1) << tile::layoutOf(tensor).contiguousBits(int(axis.getInt())));
 }
 
-/// What must hold for every vector of every access to be aligned and to lie wholly inside or wholly outside its array;
-/// no value when it always does. An access whose array is not known at entry falls back to single elements.
-Value KernelLowering::vectorCondition() {
+namespace {
+
+/// What must hold for every vector of every access to be aligned and to lie wholly inside or wholly outside its array.
+class VectorConditions {
+public:
+  explicit VectorConditions(KernelLowering &k) : k(k) {}
+  void visit(Operation *op, Value view, Type type, ValueRange indices, bool inBounds);
+  /// No value when it always does.
   Value all;
-  llvm::SmallDenseSet<std::pair<Value, int64_t>> tested; // values already known to be multiples
-  auto require = [&](Value condition) { all = all ? bitAnd(all, condition) : condition; };
-  auto isMultiple = [&](Value value, int64_t of) {
-    return compare(LLVM::ICmpPredicate::eq, bitAnd(value, constant(i64(), of - 1)), constant(i64(), 0));
-  };
+
+private:
+  void require(Value condition) { all = all ? k.bitAnd(all, condition) : condition; }
+  Value isMultiple(Value value, int64_t of) {
+    return k.compare(LLVM::ICmpPredicate::eq, k.bitAnd(value, k.constant(k.i64(), of - 1)), k.constant(k.i64(), 0));
+  }
+  void requireMultiple(Value value, int64_t of) {
+    if (tested.insert({value, of}).second)
+      require(isMultiple(value, of));
+  }
+  bool requireRows(Value array, int64_t unitAxis, int64_t vector);
+
+  KernelLowering &k;
+  llvm::SmallDenseSet<std::pair<Value, int64_t>> tested; ///< values already known to be multiples
+};
+
+/// Every row of the array, along the axis of stride 1, starts at a multiple of the vector. False where the entry cannot
+/// know.
+bool VectorConditions::requireRows(Value array, int64_t unitAxis, int64_t vector) {
+  if (auto at = array.getDefiningOp<tile::AtOp>())
+    return requireRows(at.getArray(), unitAxis + int64_t(at.getIndices().size()), vector);
+  if (auto slice = array.getDefiningOp<tile::SliceOp>()) {
+    if (int64_t(slice.getAxis()) == unitAxis) {
+      if (!k.isKnown(slice.getStart()) || !k.isKnown(slice.getStop()))
+        return false;
+      requireMultiple(k.resize(k.scalar(slice.getStart()), k.i64(), true), vector);
+      requireMultiple(k.resize(k.scalar(slice.getStop()), k.i64(), true), vector);
+    }
+    return requireRows(slice.getArray(), unitAxis, vector);
+  }
+  auto whole = k.arrays.find(array);
+  if (whole == k.arrays.end())
+    return false;
+  for (auto [axis, stride] : llvm::enumerate(whole->second.strides))
+    if (int64_t(axis) != unitAxis)
+      requireMultiple(stride, vector);
+  return true;
+}
+
+void VectorConditions::visit(Operation *op, Value view, Type type, ValueRange indices, bool inBounds) {
+  int64_t vector = vectorOf(op, type);
+  if (vector == 1)
+    return;
+  auto viewOp = view.getDefiningOp<tile::ViewOp>();
+  int64_t unitAxis = op->getAttrOfType<IntegerAttr>("tile.unit_axis").getInt();
+  int64_t arrayAxis = viewOp.getAxes()[size_t(unitAxis)];
+  Value extent = k.extentAtEntry(viewOp.getArray(), arrayAxis);
+  if (!extent || !requireRows(viewOp.getArray(), arrayAxis, vector)) {
+    op->setAttr("tile.vector", k.b.getI64IntegerAttr(1));
+    return;
+  }
+  if (inBounds || tested.contains({extent, vector}))
+    return;
+  Value whole = isMultiple(extent, vector);
+  Value index = indices[size_t(unitAxis)];
+  if (k.isKnown(index)) {
+    // A tile that lies inside the array serves as well: only the last block of a row then goes element by element.
+    Value step = k.constant(k.i64(), viewOp.getStep()[size_t(unitAxis)]);
+    Value origin = k.mul(k.resize(k.scalar(index), k.i64(), true), step);
+    int64_t length = viewOp.getType().getShape()[size_t(unitAxis)];
+    Value inside = k.compare(LLVM::ICmpPredicate::sle, k.add(origin, k.constant(k.i64(), length)), extent);
+    inside = k.bitAnd(inside, k.compare(LLVM::ICmpPredicate::sge, origin, k.constant(k.i64(), 0)));
+    whole = LLVM::OrOp::create(k.b, k.loc, whole, inside);
+  } else {
+    tested.insert({extent, vector});
+  }
+  require(whole);
+}
+
+} // namespace
+
+/// The extent of an array or a part of one along an axis, where the entry knows it. That of a slice may be shorter than
+/// the value given: what is asked of it is divisibility, which its bounds have been asked for.
+Value KernelLowering::extentAtEntry(Value array, int64_t axis) {
+  auto known = arrays.find(array);
+  if (known != arrays.end())
+    return known->second.extents[size_t(axis)];
+  if (auto at = array.getDefiningOp<tile::AtOp>())
+    return extentAtEntry(at.getArray(), axis + int64_t(at.getIndices().size()));
+  if (auto slice = array.getDefiningOp<tile::SliceOp>(); slice && int64_t(slice.getAxis()) != axis)
+    return extentAtEntry(slice.getArray(), axis);
+  return {};
+}
+
+Value KernelLowering::vectorCondition() {
+  VectorConditions conditions(*this);
   kernel.walk([&](Operation *op) {
-    Value view;
-    Type type;
-    ValueRange indices;
-    bool inBounds = false;
     if (auto load = dyn_cast<tile::LoadOp>(op))
-      view = load.getView(), type = load.getType(), indices = load.getIndices(), inBounds = load.getInBounds();
+      conditions.visit(op, load.getView(), load.getType(), load.getIndices(), load.getInBounds());
     else if (auto store = dyn_cast<tile::StoreOp>(op))
-      view = store.getView(), type = store.getValue().getType(), indices = store.getIndices(),
-      inBounds = store.getInBounds();
-    else
-      return;
-    int64_t vector = vectorOf(op, type);
-    if (vector == 1)
-      return;
-    auto viewOp = view.getDefiningOp<tile::ViewOp>();
-    auto array = arrays.find(viewOp.getArray());
-    if (array == arrays.end()) {
-      op->setAttr("tile.vector", b.getI64IntegerAttr(1));
-      return;
-    }
-    int64_t unitAxis = op->getAttrOfType<IntegerAttr>("tile.unit_axis").getInt();
-    for (auto [axis, arrayAxis] : llvm::enumerate(viewOp.getAxes())) {
-      Value stride = array->second.strides[size_t(arrayAxis)];
-      if (int64_t(axis) != unitAxis && tested.insert({stride, vector}).second)
-        require(isMultiple(stride, vector));
-    }
-    Value extent = array->second.extents[size_t(viewOp.getAxes()[size_t(unitAxis)])];
-    if (inBounds || tested.contains({extent, vector}))
-      return;
-    Value whole = isMultiple(extent, vector);
-    Value index = indices[size_t(unitAxis)];
-    if (values.contains(index)) {
-      // A tile that lies inside the array serves as well: only the last block of a row then goes element by element.
-      Value origin = mul(resize(scalar(index), i64(), true), constant(i64(), viewOp.getStep()[size_t(unitAxis)]));
-      int64_t length = viewOp.getType().getShape()[size_t(unitAxis)];
-      Value inside = compare(LLVM::ICmpPredicate::sle, add(origin, constant(i64(), length)), extent);
-      inside = bitAnd(inside, compare(LLVM::ICmpPredicate::sge, origin, constant(i64(), 0)));
-      whole = LLVM::OrOp::create(b, loc, whole, inside);
-    } else {
-      tested.insert({extent, vector});
-    }
-    require(whole);
+      conditions.visit(op, store.getView(), store.getValue().getType(), store.getIndices(), store.getInBounds());
+    else if (auto copy = dyn_cast<tgpu::AsyncCopyOp>(op))
+      conditions.visit(op, copy.getView(), copy.getTile(), copy.getIndices(), copy.getInBounds());
   });
-  return all;
+  return conditions.all;
 }
 
 LogicalResult KernelLowering::lowerBlock(Block &block) {
@@ -144,6 +194,17 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
       .Case([&](tile::LoadOp load) { return lowerLoad(load); })
       .Case([&](tile::StoreOp store) { return lowerStore(store); })
       .Case([&](tile::ConvertOp convert) { return lowerConvert(convert); })
+      .Case([&](tile::GatherOp gather) { return lowerGather(gather); })
+      .Case([&](tile::ScatterOp scatter) { return lowerScatter(scatter); })
+      .Case([&](tile::AtomicOp atomic) { return lowerAtomic(atomic); })
+      .Case([&](tile::ViewAtomicOp atomic) { return lowerViewAtomic(atomic); })
+      .Case<tile::AtOp, tile::SliceOp>([&](Operation *part) { return lowerArrayPart(part); })
+      .Case<tile::PermuteOp, tile::CatOp, tile::ExtractOp, tile::InsertOp, tile::BitcastOp, tile::PackOp,
+            tile::UnpackOp, tile::AssumeDivisibleOp>([&](Operation *move) { return lowerMove(move); })
+      .Case([&](tile::ScanFnOp scan) { return lowerScan(scan); })
+      .Case([&](tile::MmaOp product) { return lowerMma(product); })
+      .Case([&](tgpu::FmaProductOp product) { return lowerFmaProduct(product); })
+      .Case([&](tgpu::WarpFoldOp fold) { return lowerWarpFold(fold); })
       .Case<tile::BlockIdOp, tile::NumBlocksOp, tile::ArrayOp, tile::ExtentOp, tile::ViewOp, tile::NumTilesOp>(
           [&](Operation *grid) { return lowerGrid(grid); })
       .Case<arith::ConstantOp, tile::ArangeOp, tile::SplatOp, tile::BroadcastOp, tile::ReshapeOp>(
@@ -151,12 +212,26 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
       .Case([&](tgpu::AllocSharedOp) { return success(); })
       .Case([&](tgpu::StoreSharedOp store) { return lowerSharedStore(store); })
       .Case([&](tgpu::LoadSharedOp load) { return lowerSharedLoad(load); })
+      .Case([&](tgpu::AsyncCopyOp copy) { return lowerAsyncCopy(copy); })
+      .Case([&](tgpu::AsyncCommitOp) {
+        if (vectors)
+          assembly("cp.async.commit_group;", "~{memory}", {}, {}, /*sideEffects=*/true);
+        return success();
+      })
+      .Case([&](tgpu::AsyncWaitOp wait) {
+        if (vectors)
+          assembly("cp.async.wait_group " + std::to_string(wait.getPending()) + ";", "~{memory}", {}, {},
+                   /*sideEffects=*/true);
+        return success();
+      })
       .Case([&](tgpu::BarrierOp) {
         intrinsic("llvm.nvvm.barrier.cta.sync.aligned.all", Type(), {constant(i32(), 0)});
         return success();
       })
       .Case([&](tgpu::WarpReduceOp reduce) { return lowerWarpReduce(reduce); })
       .Case([&](tile::ConvertLayoutOp convert) { return lowerConvertLayout(convert); })
+      .Case<arith::MulSIExtendedOp, arith::MulUIExtendedOp>(
+          [&](Operation *product) { return lowerWideProduct(product); })
       .Case([&](scf::ForOp loop) { return lowerFor(loop); })
       .Case([&](scf::IfOp branch) { return lowerIf(branch); })
       .Case([&](scf::WhileOp loop) { return lowerWhile(loop); })
@@ -211,14 +286,14 @@ static LoweredKernel describe(tile::KernelOp kernel) {
   return lowered;
 }
 
-FailureOr<std::vector<LoweredKernel>> lowerToLLVM(ModuleOp module) {
+FailureOr<std::vector<LoweredKernel>> lowerToLLVM(ModuleOp module, const Arch &arch) {
   module.getContext()->getOrLoadDialect<LLVM::LLVMDialect>();
   std::vector<LoweredKernel> lowered;
   for (auto kernel : llvm::make_early_inc_range(module.getOps<tile::KernelOp>())) {
     if (!kernel->hasAttr("tile.threads"))
       return kernel.emitOpError("has no layouts"), failure();
     OpBuilder builder(kernel);
-    if (failed(KernelLowering(kernel, builder).run()))
+    if (failed(KernelLowering(kernel, arch, builder).run()))
       return failure();
     lowered.push_back(describe(kernel));
     kernel.erase();

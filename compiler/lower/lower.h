@@ -32,6 +32,6 @@ struct LoweredKernel {
 ///
 /// Vector accesses need rows that start at a multiple of the vector. Where extents decide that at launch, the entry
 /// tests them once and runs one of two versions of the body: one with vectors, one element by element.
-mlir::FailureOr<std::vector<LoweredKernel>> lowerToLLVM(mlir::ModuleOp module);
+mlir::FailureOr<std::vector<LoweredKernel>> lowerToLLVM(mlir::ModuleOp module, const Arch &arch);
 
 } // namespace tilec::lower

@@ -1,5 +1,6 @@
 // Grid, arrays, views and accesses to global memory.
 #include "compiler/lower/kernel_lowering.h"
+#include "compiler/lower/shared_tile.h"
 #include "compiler/lower/words.h"
 
 using namespace mlir;
@@ -256,9 +257,10 @@ std::optional<APInt> paddingBits(tile::Padding padding, Type element) {
   return std::nullopt;
 }
 
-/// Whether no store of the launch can reach the array, so that the read-only path may serve it.
-bool isReadOnly(tile::KernelOp kernel, Value view) {
-  auto array = view.getDefiningOp<tile::ViewOp>().getArray().getDefiningOp<tile::ArrayOp>();
+} // namespace
+
+StringRef KernelLowering::loadSpace(Value arrayOrView) {
+  tile::ArrayOp array = tile::rootArray(arrayOrView);
   auto named = [&](unsigned i, StringRef name) {
     auto aliases = kernel.getArgAttrOfType<ArrayAttr>(i, "tile.alias");
     return aliases && llvm::any_of(aliases, [&](Attribute a) { return cast<StringAttr>(a).getValue() == name; });
@@ -267,21 +269,19 @@ bool isReadOnly(tile::KernelOp kernel, Value view) {
     if (kernel.argName(i) == array.getRoot()) {
       auto mode = kernel.getArgAttrOfType<StringAttr>(i, "tile.mode");
       if (!mode || mode.getValue() != "in" || kernel.getArgAttr(i, "tile.alias"))
-        return false;
+        return "global";
     } else if (named(i, array.getRoot())) {
-      return false;
+      return "global";
     }
   }
-  return true;
+  return "global.nc";
 }
-
-} // namespace
 
 LogicalResult KernelLowering::lowerLoad(tile::LoadOp op) {
   Type element = getElementTypeOrSelf(op.getType());
   Access access(*this, op, op.getView(), op.getIndices(), op.getInBounds(), op.getType());
-  VectorAccess kind{isReadOnly(kernel, op.getView()) ? "global.nc" : "global", memoryType(element), access.vector()};
-  kind.volatileLoad = !isReadOnly(kernel, op.getView());
+  std::string space = orderedSpace(loadSpace(op.getView()), op.getOrder(), op.getScope());
+  VectorAccess kind{space, memoryType(element), access.vector(), /*volatileLoad=*/space != "global.nc"};
   auto padding = paddingBits(op.getView().getDefiningOp<tile::ViewOp>().getPadding(), element);
 
   // Addresses and predicates first: the loads then stand together and are all in flight before the first use.
@@ -302,7 +302,8 @@ LogicalResult KernelLowering::lowerLoad(tile::LoadOp op) {
 LogicalResult KernelLowering::lowerStore(tile::StoreOp op) {
   Type type = op.getValue().getType();
   Access access(*this, op, op.getView(), op.getIndices(), op.getInBounds(), type);
-  VectorAccess kind{"global", memoryType(getElementTypeOrSelf(type)), access.vector()};
+  std::string space = orderedSpace("global", op.getOrder(), op.getScope());
+  VectorAccess kind{space, memoryType(getElementTypeOrSelf(type)), access.vector()};
   // Replicas exist in layouts smaller than the block; a scalar is held by every thread.
   Value owner;
   uint32_t replicaRegisters = 0;
@@ -323,6 +324,69 @@ LogicalResult KernelLowering::lowerStore(tile::StoreOp op) {
     if (owner)
       guard = guard ? bitAnd(guard, owner) : owner;
     storeVector(*this, kind, access.address(leader), elements, guard);
+  }
+  return success();
+}
+
+/// cp.async where whole vectors move, which the version with vectors knows; else loads and stores at once.
+LogicalResult KernelLowering::lowerAsyncCopy(tgpu::AsyncCopyOp op) {
+  auto type = cast<RankedTensorType>(op.getTile());
+  Access access(*this, op, op.getView(), op.getIndices(), op.getInBounds(), type);
+  auto buffer = op.getBuffer().getDefiningOp<tgpu::AllocSharedOp>();
+  SharedTile tile(*this, buffer, scalar(op.getStage()), access.movedLayout(), type.getElementType());
+  Value predicate = scalar(op.getPredicate());
+  if (Value owner = ownerPredicate(access.movedLayout()))
+    predicate = bitAnd(predicate, owner);
+  uint32_t replicas = access.movedLayout().freeMask(InDim::Register);
+  Type element = memoryType(type.getElementType());
+  int64_t bytes = access.vector() * element.getIntOrFloatBitWidth() / 8;
+  bool asynchronous = vectors && bytes >= 4;
+  VectorAccess from{loadSpace(op.getView()), element, access.vector()}, to{"shared", element, access.vector()};
+  for (uint32_t leader : access.leaders()) {
+    if (leader & replicas)
+      continue;
+    Value source = access.address(leader), inside = access.inside(leader), target = tile.address(leader);
+    if (!asynchronous) {
+      Value guard = inside ? bitAnd(inside, predicate) : predicate;
+      SmallVector<Value> words =
+          loadWords(*this, from, source, guard, APInt::getZero(std::max(8u, element.getIntOrFloatBitWidth())));
+      storeVector(*this, to, target, fromWords(*this, from, words), predicate);
+      continue;
+    }
+    std::string size = std::to_string(bytes);
+    std::string text =
+        std::string("@$0 cp.async.") + (bytes == 16 ? "cg" : "ca") + ".shared.global [$1], [$2], " + size;
+    SmallVector<Value> operands = {predicate, target, source};
+    std::string constraints = "b,l,l";
+    if (inside) {
+      text += ", $3";
+      constraints += ",r";
+      operands.push_back(select(inside, constant(i32(), bytes), constant(i32(), 0)));
+    }
+    assembly(text + ";", constraints + ",~{memory}", {}, operands, /*sideEffects=*/true);
+  }
+  return success();
+}
+
+LogicalResult KernelLowering::lowerViewAtomic(tile::ViewAtomicOp op) {
+  Type type = op.getValue().getType();
+  Access access(*this, op, op.getView(), op.getIndices(), /*inBounds=*/false, type);
+  Value owner;
+  uint32_t replicas = 0;
+  if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+    owner = ownerPredicate(tile::layoutOf(tensor));
+    replicas = tile::layoutOf(tensor).freeMask(InDim::Register);
+  } else {
+    owner = compare(LLVM::ICmpPredicate::eq, thread, constant(i32(), 0));
+  }
+  const Registers values = get(op.getValue());
+  for (uint32_t reg : access.leaders()) {
+    if (reg & replicas)
+      continue;
+    Value guard = access.inside(reg);
+    if (owner)
+      guard = guard ? bitAnd(guard, owner) : owner;
+    atomicStep(*this, {op.getKind(), op.getIsUnsigned()}, access.address(reg), guard, Value(), values[reg]);
   }
   return success();
 }

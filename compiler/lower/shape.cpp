@@ -46,6 +46,42 @@ static LogicalResult lowerArange(KernelLowering &k, tile::ArangeOp op) {
   return success();
 }
 
+/// A tile of listed values: a table in global memory that every thread reads its elements from.
+static Registers listedConstant(KernelLowering &k, DenseElementsAttr values, RankedTensorType type) {
+  LinearLayout layout = tile::layoutOf(type);
+  Type element = k.memoryType(type.getElementType());
+  Type bits = k.b.getIntegerType(element.getIntOrFloatBitWidth());
+  SmallVector<APInt> table;
+  for (Attribute value : values.getValues<Attribute>())
+    table.push_back(bitsOf(value).zextOrTrunc(bits.getIntOrFloatBitWidth()));
+  auto module = k.func->getParentOfType<ModuleOp>();
+  LLVM::GlobalOp global;
+  {
+    OpBuilder::InsertionGuard guard(k.b);
+    k.b.setInsertionPointToStart(module.getBody());
+    std::string name;
+    for (size_t i = 0; name.empty() || module.lookupSymbol(name); ++i)
+      name = "tilec_table" + std::to_string(i);
+    auto contents = DenseElementsAttr::get(RankedTensorType::get({int64_t(table.size())}, bits), table);
+    global = LLVM::GlobalOp::create(k.b, UnknownLoc::get(k.context()), LLVM::LLVMArrayType::get(bits, table.size()),
+                                    /*isConstant=*/true, LLVM::Linkage::Internal, name, contents,
+                                    /*alignment=*/16, /*addrSpace=*/1);
+  }
+  Value base = LLVM::AddressOfOp::create(k.b, k.loc, global);
+  Value threadPart = k.threadCoordinate(layout, 0, layout.elementBits());
+  uint64_t reached = KernelLowering::threadBits(layout, 0, layout.elementBits());
+  Registers registers;
+  for (uint32_t reg = 0; reg < layout.registers(); ++reg) {
+    Value position = k.withRegister(threadPart, reached, layout.apply({reg, 0, 0, 0}));
+    Value place = LLVM::GEPOp::create(k.b, k.loc, base.getType(), bits, base, ArrayRef<LLVM::GEPArg>{position});
+    Value value = LLVM::LoadOp::create(k.b, k.loc, bits, place);
+    if (element != bits)
+      value = LLVM::BitcastOp::create(k.b, k.loc, element, value);
+    registers.push_back(k.fromMemory(value, type.getElementType()));
+  }
+  return registers;
+}
+
 LogicalResult KernelLowering::lowerShape(Operation *op) {
   Value result = op->getResult(0);
   Type element = getElementTypeOrSelf(result.getType());
@@ -53,8 +89,10 @@ LogicalResult KernelLowering::lowerShape(Operation *op) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     Attribute value = constant.getValue();
     if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
-      if (!dense.isSplat())
-        return op->emitOpError("a tile constant has one value");
+      if (!dense.isSplat()) {
+        set(result, listedConstant(*this, dense, cast<RankedTensorType>(result.getType())));
+        return success();
+      }
       value = dense.getSplatValue<Attribute>();
     }
     set(result, Registers(count, constantElement(*this, value, element)));

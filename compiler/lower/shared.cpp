@@ -1,6 +1,7 @@
 // Shared memory, and conversions of layouts that stay within warps.
 #include "compiler/layout/conversion.h"
 #include "compiler/lower/kernel_lowering.h"
+#include "compiler/lower/shared_tile.h"
 #include "compiler/lower/words.h"
 
 using namespace mlir;
@@ -23,59 +24,42 @@ static Value sharedBase(KernelLowering &k) {
   return LLVM::AddressOfOp::create(k.b, k.loc, global);
 }
 
-namespace {
+Value sharedAddress(KernelLowering &k, tgpu::AllocSharedOp buffer) {
+  Value base = sharedBase(k);
+  int64_t offset = *buffer.getOffset();
+  if (!offset)
+    return base;
+  return LLVM::GEPOp::create(k.b, k.loc, LLVM::LLVMPointerType::get(k.context(), 3), k.b.getI8Type(), base,
+                             ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+}
 
-/// A tile against a buffer: where each register lies.
-class SharedTile {
-public:
-  SharedTile(KernelLowering &k, Value buffer, RankedTensorType tile);
-  int64_t vector() const { return int64_t(1) << vectorRegisters.size(); }
-  SmallVector<uint32_t> leaders() const;
-  uint32_t vectorRegister(uint32_t leader, int64_t element) const {
-    for (size_t bit = 0; bit < vectorRegisters.size(); ++bit)
-      if (element >> bit & 1)
-        leader |= uint32_t(1) << vectorRegisters[bit];
-    return leader;
-  }
-  Value address(uint32_t leader);
+Value sharedStage(KernelLowering &k, tgpu::AllocSharedOp buffer, Value stage) {
+  Value base = sharedAddress(k, buffer);
+  if (!stage)
+    return base;
+  Value offset = k.mul(stage, k.constant(k.i32(), buffer.getType().byteSize()));
+  return LLVM::GEPOp::create(k.b, k.loc, base.getType(), k.b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{offset});
+}
 
-  Type elementType; ///< in memory
-
-private:
-  KernelLowering &k;
-  LinearLayout offsets; ///< places → element offset in the buffer, swizzle included
-  std::vector<int> vectorRegisters;
-  Value threadBase;
-  uint64_t reached = 0;
-  Value threadPart;
-};
-
-SharedTile::SharedTile(KernelLowering &kernel, Value buffer, RankedTensorType tile) : k(kernel) {
-  elementType = k.memoryType(tile.getElementType());
-  auto alloc = buffer.getDefiningOp<tgpu::AllocSharedOp>();
+SharedTile::SharedTile(KernelLowering &kernel, tgpu::AllocSharedOp alloc, Value stage, const LinearLayout &layout,
+                       Type element)
+    : elementType(kernel.memoryType(element)), k(kernel) {
   ArrayRef<int64_t> numbers = alloc.getSwizzle();
   layout::Swizzle swizzle{int(numbers[0]), int(numbers[1]), int(numbers[2])};
-  LinearLayout layout = tile::layoutOf(tile);
-  int64_t elements = layout.numElements();
   // An XOR swizzle is linear: swizzled bases give swizzled offsets.
   LinearLayout::Bases bases;
   for (InDim dim : layout::allInDims)
     for (uint64_t basis : layout.bases(dim))
       bases[size_t(dim)].push_back(swizzle.apply(basis));
-  offsets = LinearLayout({elements}, bases);
+  offsets = LinearLayout({layout.numElements()}, bases);
   int widest = int(llvm::Log2_64(uint64_t(16 * 8 / elementType.getIntOrFloatBitWidth())));
   int bits = std::min(offsets.contiguousBits(0), widest);
   if (swizzle.bits)
     bits = std::min(bits, swizzle.base);
   vectorRegisters = offsets.contiguousRegisterBits(0, bits);
-
-  auto pointer = LLVM::LLVMPointerType::get(k.context(), 3);
-  Value base = sharedBase(k);
-  if (int64_t offset = *alloc.getOffset())
-    base = LLVM::GEPOp::create(k.b, k.loc, pointer, k.b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+  base = sharedStage(k, alloc, stage);
   threadPart = k.threadCoordinate(offsets, 0, offsets.elementBits());
   reached = KernelLowering::threadBits(offsets, 0, offsets.elementBits());
-  threadBase = base;
 }
 
 SmallVector<uint32_t> SharedTile::leaders() const {
@@ -89,18 +73,23 @@ SmallVector<uint32_t> SharedTile::leaders() const {
   return result;
 }
 
+uint32_t SharedTile::vectorRegister(uint32_t leader, int64_t element) const {
+  for (size_t bit = 0; bit < vectorRegisters.size(); ++bit)
+    if (element >> bit & 1)
+      leader |= uint32_t(1) << vectorRegisters[bit];
+  return leader;
+}
+
 Value SharedTile::address(uint32_t leader) {
   Value offset = k.withRegister(threadPart, reached, offsets.apply({leader, 0, 0, 0}));
-  return LLVM::GEPOp::create(k.b, k.loc, LLVM::LLVMPointerType::get(k.context(), 3), elementType, threadBase,
+  return LLVM::GEPOp::create(k.b, k.loc, LLVM::LLVMPointerType::get(k.context(), 3), elementType, base,
                              ArrayRef<LLVM::GEPArg>{offset});
 }
 
-} // namespace
-
 LogicalResult KernelLowering::lowerSharedStore(tgpu::StoreSharedOp op) {
   auto type = cast<RankedTensorType>(op.getValue().getType());
-  SharedTile tile(*this, op.getBuffer(), type);
   LinearLayout layout = tile::layoutOf(type);
+  SharedTile tile(*this, op.getBuffer().getDefiningOp<tgpu::AllocSharedOp>(), Value(), layout, type.getElementType());
   uint32_t replicas = layout.freeMask(InDim::Register);
   Value owner = ownerPredicate(layout);
   const Registers &registers = get(op.getValue());
@@ -117,7 +106,11 @@ LogicalResult KernelLowering::lowerSharedStore(tgpu::StoreSharedOp op) {
 
 LogicalResult KernelLowering::lowerSharedLoad(tgpu::LoadSharedOp op) {
   auto type = cast<RankedTensorType>(op.getType());
-  SharedTile tile(*this, op.getBuffer(), type);
+  if (lowerMatrixLoad(op))
+    return success();
+  Value stage = op.getStage() ? scalar(op.getStage()) : Value();
+  SharedTile tile(*this, op.getBuffer().getDefiningOp<tgpu::AllocSharedOp>(), stage, tile::layoutOf(type),
+                  type.getElementType());
   VectorAccess kind{"shared", tile.elementType, tile.vector(), /*volatileLoad=*/true};
   Registers registers(registerCount(type));
   for (uint32_t leader : tile.leaders()) {
@@ -127,6 +120,63 @@ LogicalResult KernelLowering::lowerSharedLoad(tgpu::LoadSharedOp op) {
   }
   set(op, std::move(registers));
   return success();
+}
+
+/// 8 × 8 matrices of 16-bit elements by ldmatrix, where the registers are those of a matrix unit's operand: pairs along
+/// one axis in a register, 4 lanes along it, 8 lanes along the other. Rows of 16 bytes in memory run along either;
+/// along the other axis the instruction transposes.
+bool KernelLowering::lowerMatrixLoad(tgpu::LoadSharedOp op) {
+  auto type = cast<RankedTensorType>(op.getType());
+  auto buffer = op.getBuffer().getDefiningOp<tgpu::AllocSharedOp>();
+  Type element = memoryType(type.getElementType());
+  LinearLayout layout = tile::layoutOf(type);
+  const auto &registerBases = layout.bases(InDim::Register), &lanes = layout.bases(InDim::Lane);
+  if (layout.rank() != 2 || element.getIntOrFloatBitWidth() != 16 || registerBases.empty() || lanes.size() != 5)
+    return false;
+  uint64_t pair = registerBases[0], across = lanes[2], row = uint64_t(layout.shape()[1]);
+  bool transposes = pair == row && across == 1, straight = pair == 1 && across == row;
+  bool fragment = lanes[0] == 2 * pair && lanes[1] == 4 * pair && lanes[3] == 2 * across && lanes[4] == 4 * across;
+  ArrayRef<int64_t> swizzle = buffer.getSwizzle();
+  if (!(transposes || straight) || !fragment || (swizzle[1] && swizzle[0] < 3) || row < 8)
+    return false;
+
+  // One instruction loads as many matrices as two more register bits choose; lane l gives the address of row l % 8 of
+  // matrix l / 8.
+  size_t chosen = std::min<size_t>(2, registerBases.size() - 1);
+  LinearLayout::Bases bases;
+  for (uint64_t unit : {1, 2, 4})
+    bases[size_t(InDim::Lane)].push_back(transposes ? unit * pair : unit * across);
+  for (size_t bit = 0; bit < 2; ++bit)
+    bases[size_t(InDim::Lane)].push_back(bit < chosen ? registerBases[1 + bit] : 0);
+  bases[size_t(InDim::Register)].assign(registerBases.begin() + 1 + long(chosen), registerBases.end());
+  bases[size_t(InDim::Warp)] = layout.bases(InDim::Warp);
+  LinearLayout addresses(layout.shape(), bases);
+  Value stage = op.getStage() ? scalar(op.getStage()) : Value();
+  SharedTile tile(*this, buffer, stage, addresses, type.getElementType());
+
+  size_t matrices = size_t(1) << chosen;
+  std::string text =
+      "ldmatrix.sync.aligned.m8n8.x" + std::to_string(matrices) + (transposes ? ".trans" : "") + ".shared.b16 {";
+  std::string constraints;
+  for (size_t i = 0; i < matrices; ++i) {
+    text += (i ? ", $" : "$") + std::to_string(i);
+    constraints += "=r,";
+  }
+  text += "}, [$" + std::to_string(matrices) + "];";
+  Registers registers(layout.registers());
+  for (uint32_t reg = 0; reg < addresses.registers(); ++reg) {
+    SmallVector<Value> words =
+        assembly(text, constraints + "l", SmallVector<Type>(matrices, i32()), {tile.address(reg)},
+                 /*sideEffects=*/true);
+    for (auto [i, word] : llvm::enumerate(words)) {
+      Value both = LLVM::BitcastOp::create(b, loc, VectorType::get(2, element), word);
+      uint32_t first = (reg << (1 + chosen)) | uint32_t(i) << 1;
+      for (uint32_t half = 0; half < 2; ++half)
+        registers[first | half] = LLVM::ExtractElementOp::create(b, loc, both, constant(i32(), half));
+    }
+  }
+  set(op, std::move(registers));
+  return true;
 }
 
 LogicalResult KernelLowering::lowerConvertLayout(tile::ConvertLayoutOp op) {

@@ -3,6 +3,7 @@
 // takes the layout that follows from the larger one and nothing has to move.
 #include "compiler/ir/layout_encoding.h"
 #include "compiler/transforms/axis.h"
+#include "compiler/transforms/op_layouts.h"
 #include "compiler/transforms/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -43,8 +44,19 @@ private:
   void chooseWarps();
   void solve();
   bool derive(Value leader);
-  LinearLayout coalesced(Value leader) const;
+  LinearLayout coalesced(RankedTensorType type, const Wishes &wish) const;
+  LinearLayout coalesced(Value leader) const { return coalesced(tileOf(leader), wishes.lookup(leader)); }
+  std::optional<LinearLayout> given(Operation *op, Value result);
+  void planProducts();
   void apply();
+  void applyOwn(Operation *op);
+  void applyStore(tile::StoreOp op);
+  void wantOperand(Operation *op, unsigned i, const LinearLayout &wanted);
+  void giveResult(Operation *op, unsigned i, const LinearLayout &natural);
+  const LinearLayout *known(Value value) {
+    auto it = isTile(value) ? layouts.find(classes.getLeaderValue(value)) : layouts.end();
+    return it == layouts.end() ? nullptr : &it->second;
+  }
   void annotate(Operation *access, const AccessInfo &info);
 
   tile::KernelOp kernel;
@@ -54,6 +66,8 @@ private:
   llvm::MapVector<Value, SmallVector<Value>> members; ///< by leader, in program order
   llvm::DenseMap<Value, Wishes> wishes;               ///< by leader
   llvm::DenseMap<Value, LinearLayout> layouts;        ///< by leader
+  llvm::DenseMap<Operation *, MmaLayouts> products;   ///< those of matrix units
+  llvm::DenseSet<Value> anchored;                     ///< leaders whose layout an op dictates
 };
 
 /// Constants, splats and ranges cost nothing to repeat: each user gets its own, so that one never ties two classes.
@@ -117,10 +131,26 @@ void Assignment::collect() {
   });
   kernel.walk([&](Operation *op) {
     tieRegionFlow(op);
-    bool elementwise = op->hasTrait<OpTrait::Elementwise>() || isa<tile::ConvertOp, tile::FMinOp, tile::FMaxOp>(op);
-    if (elementwise && op->getNumResults() == 1 && isTile(op->getResult(0)))
+    bool elementwise =
+        op->hasTrait<OpTrait::Elementwise>() || isa<tile::ConvertOp, tile::FMinOp, tile::FMaxOp, tile::BitcastOp,
+                                                    tile::AssumeDivisibleOp, tile::GatherOp, tile::AtomicOp>(op);
+    if (elementwise && op->getNumResults() > 0 && isTile(op->getResult(0))) {
       for (Value operand : op->getOperands())
         tie(operand, op->getResult(0));
+      for (Value result : op->getResults())
+        tie(result, op->getResult(0));
+    }
+    if (auto scatter = dyn_cast<tile::ScatterOp>(op))
+      for (Value operand : op->getOperands())
+        tie(operand, scatter.getValue());
+    if (auto product = dyn_cast<tile::MmaOp>(op))
+      tie(product.getAcc(), product.getResult());
+    if (isa<tile::ReduceFnOp, tile::ScanFnOp>(op))
+      for (Value value : op->getOperands())
+        tie(value, op->getOperand(0));
+    for (Value result : op->getResults())
+      if (op->getNumResults() > 1 && isa<tile::ReduceFnOp, tile::ScanFnOp>(op))
+        tie(result, op->getResult(0));
   });
   auto note = [&](Value value) {
     if (isTile(value))
@@ -185,9 +215,7 @@ void Assignment::chooseWarps() {
     warps *= 2;
 }
 
-LinearLayout Assignment::coalesced(Value leader) const {
-  RankedTensorType type = tileOf(leader);
-  const Wishes wish = wishes.lookup(leader);
+LinearLayout Assignment::coalesced(RankedTensorType type, const Wishes &wish) const {
   layout::BlockedSpec spec;
   spec.shape.assign(type.getShape().begin(), type.getShape().end());
   // Few elements: shorter vectors keep every lane at work.
@@ -207,14 +235,50 @@ LinearLayout Assignment::coalesced(Value leader) const {
   return layout::blocked(spec);
 }
 
+/// Layouts of the products that a matrix unit computes.
+void Assignment::planProducts() {
+  if (!options.arch)
+    return;
+  auto isProduct = [&](Value tile) {
+    return llvm::any_of(members[classes.getLeaderValue(tile)],
+                        [](Value value) { return isa_and_present<tile::MmaOp>(value.getDefiningOp()); });
+  };
+  llvm::DenseSet<Value> leftOperands;
+  kernel.walk([&](tile::MmaOp op) { leftOperands.insert(classes.getLeaderValue(op.getA())); });
+  kernel.walk([&](tile::MmaOp op) {
+    std::optional<MmaUnit> unit = mmaUnit(op, *options.arch);
+    if (!unit)
+      return;
+    // A row that is reduced, or comes from one product and goes into another, stays within a warp.
+    Value leader = classes.getLeaderValue(op.getResult());
+    bool rowsOnly = llvm::is_contained(wishes.lookup(leader).reducedAxes, 1) || leftOperands.contains(leader) ||
+                    isProduct(op.getA());
+    products.try_emplace(op, mmaLayouts(op, *unit, warps, rowsOnly));
+  });
+}
+
+/// The layout an op gives a result whatever its users wish; nothing while its seed has none.
+std::optional<LinearLayout> Assignment::given(Operation *op, Value result) {
+  if (auto product = products.find(op); product != products.end())
+    return product->second.acc;
+  if (auto scan = dyn_cast<tile::ScanFnOp>(op))
+    return foldLayout(tileOf(result).getShape(), {int64_t(scan.getAxis())}, warps, false);
+  if (auto fold = dyn_cast<tile::ReduceFnOp>(op)) {
+    LinearLayout whole = foldLayout(tileOf(fold.getValues()[0]).getShape(), fold.getAxes(), warps, true);
+    LinearLayout::Shape kept = whole.shape();
+    for (int64_t axis : fold.getAxes())
+      kept[size_t(axis)] = 1;
+    return whole.beforeBroadcast(kept).reshape(
+        LinearLayout::Shape(tileOf(result).getShape().begin(), tileOf(result).getShape().end()));
+  }
+  if (movesElements(op))
+    if (const LinearLayout *seed = known(seedOf(op)); seed && seedOf(op) != result)
+      return moveLayouts(op, *seed).result;
+  return std::nullopt;
+}
+
 /// Takes the layout that follows from a related class already laid out.
 bool Assignment::derive(Value leader) {
-  auto known = [&](Value value) -> const LinearLayout * {
-    if (!isTile(value))
-      return nullptr;
-    auto it = layouts.find(classes.getLeaderValue(value));
-    return it == layouts.end() ? nullptr : &it->second;
-  };
   auto shapeOf = [](Value value) {
     return LinearLayout::Shape(tileOf(value).getShape().begin(), tileOf(value).getShape().end());
   };
@@ -230,7 +294,22 @@ bool Assignment::derive(Value leader) {
           layouts[leader] = other->reshape(shapeOf(value));
           return true;
         }
+      if (auto permute = dyn_cast<tile::PermuteOp>(user))
+        if (const LinearLayout *other = known(permute.getResult())) {
+          SmallVector<int> back(permute.getAxes().size());
+          for (auto [i, axis] : llvm::enumerate(permute.getAxes()))
+            back[size_t(axis)] = int(i);
+          layouts[leader] = other->transpose(back);
+          return true;
+        }
     }
+    if (Operation *op = value.getDefiningOp())
+      if (auto natural = given(op, value)) {
+        layouts[leader] = *natural;
+        if (isa<tile::MmaOp, tile::ScanFnOp>(op))
+          anchored.insert(leader);
+        return true;
+      }
     if (auto reduce = value.getDefiningOp<tile::ReduceOp>())
       if (const LinearLayout *whole = known(reduce.getValue())) {
         LinearLayout::Shape kept = whole->shape();
@@ -278,8 +357,72 @@ void Assignment::solve() {
   }
 }
 
+void Assignment::wantOperand(Operation *op, unsigned i, const LinearLayout &wanted) {
+  OpBuilder builder(op);
+  Value value = op->getOperand(i);
+  Type type = tile::withLayout(tileOf(value).getElementType(), wanted);
+  if (value.getType() != type)
+    op->setOperand(i, tile::ConvertLayoutOp::create(builder, op->getLoc(), type, value));
+}
+
+/// The op gives a result in its natural layout; users see the one of their class.
+void Assignment::giveResult(Operation *op, unsigned i, const LinearLayout &natural) {
+  Value result = op->getResult(i);
+  Type type = tile::withLayout(tileOf(result).getElementType(), natural), wanted = result.getType();
+  if (type == wanted)
+    return;
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointAfter(op);
+  result.setType(type);
+  auto moved = tile::ConvertLayoutOp::create(builder, op->getLoc(), wanted, result);
+  result.replaceAllUsesExcept(moved.getResult(), moved);
+}
+
+/// Ops that dictate layouts of operands and results.
+void Assignment::applyOwn(Operation *op) {
+  if (auto product = products.find(op); product != products.end()) {
+    const MmaLayouts &own = product->second;
+    wantOperand(op, 0, own.a);
+    wantOperand(op, 1, own.b);
+    wantOperand(op, 2, own.acc);
+    giveResult(op, 0, own.acc);
+  } else if (isa<tile::ScanFnOp, tile::ReduceFnOp>(op)) {
+    auto scan = dyn_cast<tile::ScanFnOp>(op);
+    auto fold = dyn_cast<tile::ReduceFnOp>(op);
+    SmallVector<int64_t> axes = scan ? SmallVector<int64_t>{int64_t(scan.getAxis())}
+                                     : SmallVector<int64_t>(fold.getAxes().begin(), fold.getAxes().end());
+    LinearLayout whole = foldLayout(tileOf(op->getOperand(0)).getShape(), axes, warps, bool(fold));
+    for (unsigned i = 0; i < op->getNumResults(); ++i) {
+      wantOperand(op, i, whole);
+      if (isTile(op->getResult(i)))
+        giveResult(op, i, *given(op, op->getResult(i)));
+    }
+  } else if (movesElements(op)) {
+    Value seed = seedOf(op);
+    MoveLayouts own = moveLayouts(op, tile::layoutOf(tileOf(seed)));
+    unsigned next = 0;
+    for (unsigned i = 0; i < op->getNumOperands(); ++i)
+      if (isTile(op->getOperand(i)))
+        wantOperand(op, i, own.operands[next++]);
+    giveResult(op, 0, own.result);
+  }
+}
+
+/// A tile whose layout an op dictates goes to memory in rows of whole vectors.
+void Assignment::applyStore(tile::StoreOp op) {
+  Wishes wish;
+  wish.vector = op->getAttrOfType<IntegerAttr>("tile.vector").getInt();
+  wish.unitAxis = op->getAttrOfType<IntegerAttr>("tile.unit_axis").getInt();
+  wantOperand(op, 0, coalesced(tileOf(op.getValue()), wish));
+}
+
 void Assignment::apply() {
-  auto layoutFor = [&](Value value) -> LinearLayout & { return layouts[classes.getLeaderValue(value)]; };
+  auto layoutFor = [&](Value value) { return tile::layoutOf(tileOf(value)); };
+  llvm::DenseSet<Operation *> anchoredStores;
+  kernel.walk([&](tile::StoreOp op) {
+    if (isTile(op.getValue()) && anchored.contains(classes.getLeaderValue(op.getValue())))
+      anchoredStores.insert(op);
+  });
   for (auto &[leader, list] : members)
     for (Value value : list)
       value.setType(tile::withLayout(tileOf(value).getElementType(), layouts[leader]));
@@ -291,6 +434,9 @@ void Assignment::apply() {
   kernel.walk([&](Operation *op) { ops.push_back(op); });
   for (Operation *op : ops) {
     OpBuilder builder(op);
+    applyOwn(op);
+    if (anchoredStores.contains(op))
+      applyStore(cast<tile::StoreOp>(op));
     if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
       if (auto type = dyn_cast<RankedTensorType>(constant.getType()))
         constant.setValueAttr(cast<DenseElementsAttr>(constant.getValue()).reshape(type));
@@ -347,6 +493,7 @@ LogicalResult Assignment::run() {
   cloneCheapSources();
   collect();
   chooseWarps();
+  planProducts();
   solve();
   for (auto &[leader, list] : members)
     if (uint32_t held = layouts[leader].registers(); held > maxElementsPerThread)

@@ -23,6 +23,10 @@ static int64_t divisorOf(Value value, int depth) {
   if (!op || depth == 0)
     return 1;
   auto of = [&](unsigned i) { return divisorOf(op->getOperand(i), depth - 1); };
+  if (auto promise = dyn_cast<tile::AssumeDivisibleOp>(op)) {
+    uint64_t promised = uint64_t(promise.getDivisor());
+    return std::min(maxDivisor, std::max(of(0), int64_t(promised & -promised)));
+  }
   if (isa<arith::MulIOp>(op))
     return std::min(maxDivisor, of(0) * of(1));
   if (isa<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp>(op))
@@ -67,22 +71,33 @@ static bool nonNegative(Value value, int depth) {
 
 bool knownNonNegative(Value value) { return nonNegative(value, maxDepth); }
 
+/// Whether neighbours along an axis of an array or a part of one lie next to each other.
+static bool hasUnitStride(Value array, int64_t axis) {
+  if (auto at = array.getDefiningOp<tile::AtOp>())
+    return hasUnitStride(at.getArray(), axis + int64_t(at.getIndices().size()));
+  if (auto slice = array.getDefiningOp<tile::SliceOp>())
+    return (int64_t(slice.getAxis()) != axis || matchPattern(slice.getStep(), m_One())) &&
+           hasUnitStride(slice.getArray(), axis);
+  auto whole = array.getDefiningOp<tile::ArrayOp>();
+  if (!whole)
+    return false;
+  // Without strides the array is row-major and contiguous: the last axis has stride 1.
+  if (whole.getStrides().empty())
+    return axis == whole.getType().getRank() - 1;
+  return matchPattern(whole.getStrides()[size_t(axis)], m_One());
+}
+
 AccessInfo analyseAccess(Value viewValue, ValueRange indices, int64_t accessBytes) {
   AccessInfo info;
   for (Value index : indices)
     info.nonNegative.push_back(knownNonNegative(index));
   auto view = viewValue.getDefiningOp<tile::ViewOp>();
-  auto array = view ? view.getArray().getDefiningOp<tile::ArrayOp>() : tile::ArrayOp();
+  auto array = view ? tile::rootArray(viewValue) : tile::ArrayOp();
   if (!array)
     return info;
-  int64_t rank = array.getType().getRank();
-  for (auto [viewAxis, arrayAxis] : llvm::enumerate(view.getAxes())) {
-    // Without strides the array is row-major and contiguous: the last axis has stride 1.
-    bool unit = array.getStrides().empty() ? arrayAxis == rank - 1
-                                           : matchPattern(array.getStrides()[size_t(arrayAxis)], m_One());
-    if (unit && info.unitAxis < 0)
+  for (auto [viewAxis, arrayAxis] : llvm::enumerate(view.getAxes()))
+    if (info.unitAxis < 0 && hasUnitStride(view.getArray(), arrayAxis))
       info.unitAxis = int64_t(viewAxis);
-  }
   if (info.unitAxis < 0)
     return info;
 

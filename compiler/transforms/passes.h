@@ -1,5 +1,6 @@
 #pragma once
 // Tile IR → tile IR: simplification, what is known of accesses, and the assignment of layouts.
+#include "compiler/target/target.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace tilec::transforms {
@@ -7,7 +8,12 @@ namespace tilec::transforms {
 /// Canonicalisation and elimination of common subexpressions and dead values.
 mlir::LogicalResult simplify(mlir::ModuleOp module);
 
+/// Rewrites ops that are made of others: arg_extreme and scan as folds by functions, products in types that the
+/// architecture multiplies, atomics and scatters of scalars as tiles of one element.
+void expandForThreads(mlir::ModuleOp module, const Arch &arch);
+
 struct LayoutOptions {
+  const Arch *arch = nullptr; ///< matrix units are used where it has them; null: nowhere
   int64_t warps = 0;        ///< warps of a block; 0: the hint num_worker_warps of the kernel, else chosen by tile size
   int64_t accessBytes = 16; ///< widest access of one thread
 };

@@ -1,4 +1,5 @@
 """What the GPU tests share: running the tool, skipping without a GPU, counting."""
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -37,6 +38,11 @@ class Suite:
             print(f"FAIL {label}: exit {done.returncode}: tilec {' '.join(map(str, arguments))}")
             print("\n".join("  " + line for line in (done.stdout + done.stderr).splitlines()[:40]))
         return done
+
+    def run_all(self, calls):
+        """Calls of run(), given as (label, arguments), several at once: most of a call is compilation."""
+        with concurrent.futures.ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
+            list(pool.map(lambda call: self.run(call[0], *call[1]), calls))
 
     def finish(self):
         for label in self.failures:

@@ -45,9 +45,9 @@ static LogicalResult runPass(StringRef option, ModuleOp module) {
   if (name == "--barriers")
     return tilec::gpu::insertBarriers(module);
   if (name == "--tgpu")
-    return tilec::gpu::lowerToTgpu(module);
+    return tilec::gpu::lowerToTgpu(module, *tilec::findArch("sm_80"));
   if (name == "--lower")
-    return tilec::lower::lowerToLLVM(module);
+    return tilec::lower::lowerToLLVM(module, *tilec::findArch("sm_80"));
   llvm::errs() << "tilec-opt: unknown pass " << option << '\n';
   return failure();
 }

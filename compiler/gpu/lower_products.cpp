@@ -1,0 +1,67 @@
+// Products without a matrix unit, and what atomics found.
+#include "compiler/gpu/passes.h"
+#include "compiler/gpu/tgpu_dialect.h"
+#include "compiler/transforms/op_layouts.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using tilec::layout::LinearLayout;
+
+namespace tilec::gpu {
+
+static Value toShared(OpBuilder &builder, Location loc, Value tile) {
+  auto from = cast<RankedTensorType>(tile.getType());
+  auto type = tgpu::SharedType::get(builder.getContext(), from.getShape(), from.getElementType());
+  Value buffer =
+      tgpu::AllocSharedOp::create(builder, loc, type, builder.getDenseI64ArrayAttr({0, 0, 0}), IntegerAttr(), 1);
+  tgpu::StoreSharedOp::create(builder, loc, tile, buffer);
+  return buffer;
+}
+
+LogicalResult lowerProducts(ModuleOp module, const Arch &arch) {
+  SmallVector<tile::MmaOp> ops;
+  module.walk([&](tile::MmaOp op) { ops.push_back(op); });
+  for (tile::MmaOp op : ops) {
+    if (transforms::mmaUnit(op, arch))
+      continue;
+    OpBuilder builder(op);
+    Value a = toShared(builder, op.getLoc(), op.getA()), b = toShared(builder, op.getLoc(), op.getB());
+    Value product = tgpu::FmaProductOp::create(builder, op.getLoc(), op.getType(), a, b, op.getAcc());
+    op.getResult().replaceAllUsesWith(product);
+    op.erase();
+  }
+  return success();
+}
+
+LogicalResult shareAtomicResults(ModuleOp module) {
+  SmallVector<tile::AtomicOp> ops;
+  module.walk([&](tile::AtomicOp op) { ops.push_back(op); });
+  for (tile::AtomicOp op : ops) {
+    auto type = cast<RankedTensorType>(op.getType());
+    if (op.getResult().use_empty() || tile::layoutOf(type).isInjective())
+      continue;
+    OpBuilder builder(op);
+    builder.setInsertionPointAfter(op);
+    SmallVector<OpOperand *> uses;
+    for (OpOperand &use : op.getResult().getUses())
+      uses.push_back(&use);
+    Value buffer = toShared(builder, op.getLoc(), op.getResult());
+    Value shared = tgpu::LoadSharedOp::create(builder, op.getLoc(), type, buffer, Value());
+    for (OpOperand *use : uses)
+      use->set(shared);
+  }
+  return success();
+}
+
+LogicalResult spellOut(ModuleOp module, const Arch &arch) {
+  return success(succeeded(splitReductions(module)) && succeeded(lowerProducts(module, arch)) &&
+                 succeeded(shareAtomicResults(module)) && succeeded(stageLoads(module, arch)) &&
+                 succeeded(lowerConversions(module)));
+}
+
+LogicalResult lowerToTgpu(ModuleOp module, const Arch &arch, const SharedMemoryOptions &options) {
+  return success(succeeded(spellOut(module, arch)) && succeeded(allocateSharedMemory(module, options)) &&
+                 succeeded(insertBarriers(module)));
+}
+
+} // namespace tilec::gpu

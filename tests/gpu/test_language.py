@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""The tests of the language on the GPU: every kernel of tests/builtins, tests/cases and tests/guide that the executor
+runs gives the executor's result there as well. What the code generator does not know yet is counted, with the reason."""
+import collections
+import concurrent.futures
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+from common import ROOT, Suite
+
+sys.path.insert(0, str(ROOT / "tests/tools"))
+import values  # noqa: E402
+
+GAP = re.compile(r"'([^']+)' does not run on a GPU yet")
+
+def value_tests():
+    """File, kernel and arguments of each kernel that has expected values."""
+    for folder in ("builtins", "cases", "guide", "std"):
+        for path in sorted((ROOT / "tests" / folder).glob("*.tile")):
+            text = path.read_text()
+            if "%values" in text:
+                for name, expected in values.kernels(text):
+                    if not expected["says"]:
+                        yield path, name, expected["with"]
+            for line in re.findall(r"RUN: %tilec run %s (.*?)(?:\||$)", text, re.M):
+                arguments = shlex.split(line)
+                if "--device" in arguments:
+                    at = arguments.index("--device")
+                    del arguments[at:at + 2]
+                kernel = arguments[arguments.index("--kernel") + 1] if "--kernel" in arguments else ""
+                yield path, kernel, arguments
+
+
+def main():
+    os.chdir(ROOT)
+    suite = Suite()
+    gaps = collections.Counter()
+    only = sys.argv[2] if len(sys.argv) > 2 else ""
+    def run(test):
+        path, kernel, arguments = test
+        label = f"{path.relative_to(ROOT)} {kernel}"
+        if only not in label:
+            return
+        extra = [] if "--kernel" in arguments or not kernel else ["--kernel", kernel]
+        command = ["run", str(path), "--device", "cuda:0", *extra, *arguments]
+        done = subprocess.run([suite.tilec, *command], capture_output=True, text=True)
+        gap = GAP.search(done.stderr)
+        if done.returncode == 1 and gap:
+            gaps[gap.group(1)] += 1
+        elif done.returncode == 0:
+            suite.passed += 1
+        else:
+            suite.failures.append(label)
+            print(f"FAIL {label}: exit {done.returncode}: tilec {' '.join(command)}")
+            print("\n".join("  " + line for line in (done.stdout + done.stderr).splitlines()[:12]))
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        list(pool.map(run, value_tests()))
+    for what, count in gaps.most_common():
+        print(f"{count} skipped: '{what}' does not run on a GPU yet")
+    suite.finish()
+
+
+if __name__ == "__main__":
+    main()
