@@ -43,16 +43,17 @@ template <typename In, typename Out, typename F> void addBinary(Compiler &c, mli
   });
 }
 
-/// Calls `f` with a value of the C++ type that holds a signless integer element, taken as signed or unsigned.
+/// Calls `f` with a value of the C++ integer type that holds an element in a tile, taken as signed or unsigned; fp4
+/// elements have a byte each.
 template <typename F> Status withInteger(DType dtype, bool isSigned, F f) {
-  switch (info(dtype).bits) {
-  case 8:
+  switch (tileBytes(dtype)) {
+  case 1:
     isSigned &&dtype != DType::bool_ ? f(int8_t()) : f(uint8_t());
     return {};
-  case 16:
+  case 2:
     isSigned ? f(int16_t()) : f(uint16_t());
     return {};
-  case 32:
+  case 4:
     isSigned ? f(int32_t()) : f(uint32_t());
     return {};
   default:
