@@ -146,10 +146,10 @@ Result<HostProblem> makeProblem(const Recipe &recipe, const Prepared &prepared, 
   p.plan = driver::plan(*prepared.source, *prepared.program);
   p.env.values = problem;
   // Results must not depend on the machine; any will do for a grid that asks for its size.
+  p.env.numSms = p.env.residentBlocks = 1;
   if (const Arch *arch = prepared.program->arch) {
     p.env.arch = std::string(arch->name);
     p.env.numSms = typicalProduct(*arch).sms;
-    p.env.residentBlocks = 1;
   }
   TILEC_ASSIGN(auto arrays, planArrays(recipe, p.plan, p.env));
   TILEC_TRY(fitsMemory(arrays, problem));
