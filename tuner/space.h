@@ -52,7 +52,7 @@ struct SpaceRequest {
   /// Every hint of every site is an axis, with a domain or without. Those without vary one at a time, while the others
   /// have the file's own value: together they would make too many.
   bool accesses = false;
-  size_t limit = 100000;           ///< more configurations are an error
+  size_t limit = 100000; ///< more configurations are an error
 };
 
 /// The problem with every dtype parameter that it leaves open set to its default.

@@ -2,8 +2,9 @@
 """The tuner on a GPU: a full tune is quick, the second does nothing, and where a configuration stands in the list does
 not matter."""
 import json
+import os
 import time
-from common import Suite
+from common import ROOT, Suite
 
 SOFTMAX = ["recipes/softmax", "--problem", "R=4096,C=1024,T=f32"]
 AXES = ["--set", "TR=1,2,4", "--set", "num_worker_warps=1,2,4,8,16", "--set", "occupancy=1,2,4"]
@@ -48,6 +49,32 @@ def main():
         a, b = times[0][w], times[1][w]
         check(f"first and last tie, {w} warps", abs(a / b - 1) < TIE, f"{a * 1e6:.2f} µs and {b * 1e6:.2f} µs")
 
+    # Policies are rows of their own, the second time known; hot runs are no slower than cold ones.
+    one = ["--set", "TR=1", "--set", "num_worker_warps=4", "--set", "occupancy=1"]
+    medians = {}
+    for policy in ("cold", "hot", "graph"):
+        first, _ = tune(f"policy {policy}", "policies.db", *one, "--policy", policy)
+        again, _ = tune(f"policy {policy} again", "policies.db", *one, "--policy", policy)
+        medians[policy] = first["winner"]["median_seconds"]
+        check(f"policy {policy}", first["policy"] == policy and first["evaluated"] == 1 and again["evaluated"] == 0,
+              f"{medians[policy] * 1e6:.2f} µs")
+    check("hot is no slower than cold", max(medians["hot"], medians["graph"]) < medians["cold"] * 1.05, str(medians))
+
+    # Hints of accesses: what changes no code is measured once, and the file's own configuration stays number 0.
+    accesses, _ = tune("accesses", "accesses.db", *one, "--tune-accesses")
+    codes = sum(not row["reason"].startswith("same code") for row in accesses["rows"])
+    check("accesses", accesses["evaluated"] == codes and len(accesses["rows"]) > codes > 0,
+          f"{len(accesses['rows'])} configurations, {codes} codes")
+
+    # Figures that claim more work than can be done in the time: nothing wins, and that is a failure.
+    kernel = os.path.join(ROOT, "recipes/vector_add/kernel.tile")
+    with open(suite.path("claims.yaml"), "w") as file:
+        file.write(f"kernel: {kernel}\nproblems:\n  - {{N: 2**24, T: f32}}\nfigures: {{bytes: 2**40}}\n")
+    done = suite.run("impossible", "tune", suite.path("claims.yaml"), "--set", "TN=4096", "--cache",
+                     suite.path("claims.db"), "--json", expect=1)
+    rows = json.loads(done.stdout)["problems"][0]["rows"]
+    check("impossible times never win", all(row["status"] == "too fast" for row in rows), rows[0]["reason"])
+
     done = suite.run("bench", "bench", *SOFTMAX, "--json")
     row = json.loads(done.stdout)["rows"][0]
     check("bench gives both figures", row["cool"]["median_seconds"] > 0 and row["sustained"]["median_seconds"] > 0,
@@ -56,7 +83,5 @@ def main():
 
 
 if __name__ == "__main__":
-    import os
-    from common import ROOT
     os.chdir(ROOT)
     main()

@@ -1,6 +1,7 @@
 """json_schemas.py TILEC INPUTS SCRATCH: every command with --json prints one value with the fields that it promises."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -45,6 +46,7 @@ os.environ["TILEC_CUDA_DRIVER"] = f"{scratch}/no-driver"
 odd = os.path.join(scratch, os.fsdecode(b"odd\xff.tile"))
 with open(odd, "w") as file:
     file.write(open(add).read())
+shutil.rmtree(f"{scratch}/tuned", ignore_errors=True)
 cache = f"{scratch}/tuned/c.db"
 tune = ["tune", odd, add, "--arch", "sm_90", "--problem", "N=1000", "--cache", cache]
 tuned = run(0, *tune)
