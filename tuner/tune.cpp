@@ -48,6 +48,8 @@ Result<TuneResult> tune(const TuneRequest &request) {
     TILEC_ASSIGN(overrides.emplace_back(), legalPart(axis, builder->interface(), request.arch));
     TILEC_TRY(checkOverride(overrides.back(), builder->interface(), request.arch));
   }
+  // Without an assembler every configuration would fail, and none of them is at fault.
+  TILEC_TRY(builder->assembler());
   TILEC_ASSIGN(Place place, choosePlace(request.arch, request.device, request.predict));
   TILEC_ASSIGN(Cache cache, Cache::open(request.cache.empty() ? Cache::defaultFile() : request.cache));
 
