@@ -118,7 +118,7 @@ TEST_F(RecipeTest, TileFilesAndFolders) {
   ASSERT_TRUE(implicit.has_value());
   EXPECT_EQ(implicit->kernelFile, (folder / "x.tile").string());
   EXPECT_FALSE(loadRecipe((folder / "nothing").string(), sources, diags).has_value());
-  EXPECT_EQ(findRecipes(std::string(TILEC_SOURCE_DIR)).size(), 3u);
+  EXPECT_GE(findRecipes(std::string(TILEC_SOURCE_DIR)).size(), 3u);
 }
 
 TEST(Values, TextGoesBothWays) {
