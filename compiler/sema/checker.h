@@ -108,9 +108,10 @@ private:
   int frames = 0;
   bool tooDeep = false; ///< a limit was hit: nothing goes on until the outermost call is left
   int inlined = 0;
-  int64_t unrolled = 0;           ///< trips of `static for`s
-  int depth = 0;                  ///< nested expressions, calls included
-  std::vector<std::string> facts; ///< conditions of the `static if`s around this place, as factText() writes them
+  int64_t unrolled = 0; ///< trips of `static for`s
+  int depth = 0;        ///< nested expressions, calls included
+  /// What the `static if`s around this place have decided: of each set of conditions one holds.
+  std::vector<std::set<std::string>> facts;
   std::map<const syntax::ConstDecl *, Value> constants;
   std::set<const syntax::ConstDecl *> evaluating;
   std::map<std::string, size_t> arrayIndex;
@@ -185,6 +186,7 @@ private:
   // -- optional arrays (facts.cpp)
   void addFacts(const syntax::Expr &condition, bool holds);
   bool implied(const syntax::Expr &condition, bool holds = true) const;
+  std::set<std::string> clauseOf(const syntax::Expr &e, bool holds) const;
   std::string factText(const syntax::Expr &e) const;
   Value readArray(Binding &binding, Span span);
 

@@ -265,9 +265,15 @@ void checkDeclarations(const syntax::File &file, Diagnostics &diags) {
   std::map<std::string, Span> values, fns, kernels;
   auto declare = [&](std::map<std::string, Span> &space, const syntax::Ident &name, std::string_view what) {
     auto [it, fresh] = space.emplace(name.text, name.span);
-    if (!fresh)
-      diags.report(Diag::DuplicateName, name.span, fmt::format("the {} '{}' is declared twice", what, name.text))
-          .notes.push_back({it->second, "the other declaration"});
+    if (fresh)
+      return;
+    // Of an imported name and one of this file, it is the latter that can be changed.
+    bool own = it->second.file == file.id;
+    Span place = own ? it->second : name.span, other = own ? name.span : it->second;
+    if (own && name.span.file == file.id)
+      std::swap(place, other);
+    diags.report(Diag::DuplicateName, place, fmt::format("the {} '{}' is declared twice", what, name.text))
+        .notes.push_back({other, "the other declaration"});
   };
   for (const syntax::File *part : syntax::filesOf(file))
     for (const syntax::DeclPtr &decl : part->decls) {

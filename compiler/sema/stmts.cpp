@@ -33,6 +33,9 @@ Value Checker::statements(const syntax::Block &b, size_t from, bool wanted, bool
     auto *statement = syntax::dynAs<syntax::ExprStmt>(&s);
     if (!statement) {
       stmt(s);
+      bool exit = s.kind == StmtKind::Return || s.kind == StmtKind::Break || s.kind == StmtKind::Continue;
+      if (exit && !frame->flow.dead()) // refused
+        value = Value::error();
     } else if (auto *branch = syntax::dynAs<syntax::IfExpr>(statement->expr)) {
       Rest rest{&b, i + 1, wanted, tail};
       value = ifExpr(*branch, last && wanted, &rest);
@@ -110,7 +113,7 @@ void Checker::loopExit(const syntax::Stmt &s) {
   std::string_view word = isBreak ? "break" : "continue";
   if (frame->loop == LoopKind::None) {
     report(Diag::LoopControl, s.span, fmt::format("'{}' stands in no loop", word),
-           frame->isKernel || !isBreak ? "" : "a function is left by 'return'");
+           isBreak ? fmt::format("a {} is left by 'return'", frame->isKernel ? "kernel" : "function") : "");
     return;
   }
   if (frame->loop == LoopKind::Unrolled) {

@@ -111,7 +111,7 @@ const std::vector<BodyCase> bodies = {
     {"static for i in range(0, 4, 0) { let q = i }", {"E0317 3:29 the step of a 'for' is positive, not 0"}},
     {"static for i in 0..4096 { static for j in 0..4096 { let q = j } }", {"E0321 3:43 more than 65536 trips are unrolled in this kernel"}},
     {"static for i in 0..64 { let q = zz + i }", {"E0201 3:33 there is no name 'zz' here"}},
-    {"var q = 0\nfor i in 0..4 { if i == n { q = 1.5\nbreak } }", {"E0306 4:29 'q' is i32 and cannot become f32"}},
+    {"var q = 0\nfor i in 0..4 { if i == n { q = 1.5\nbreak } }", {"E0303 4:33 the float 1.5 meets i32, an integer dtype"}},
     {"var q\nfor i in 0..4 { if i == n { continue }\nq = i\nif i > 2 { break }\nlet r = q }\nlet s = q", {"E0307 8:9 'q' may not have a value here"}},
     {"fn f(u) { if u > 3 { return 1 }\nif u > 2 { return x }\n2 }\nlet y = f(bid(0))", {"E0305 4:1 the ways through this function give f32[16] and f32: they must agree in shape"}},
     {"let y = x @ x", {"E0414 3:9 tiles [16] and [16] are no two matrices, nor two batches of them"}},

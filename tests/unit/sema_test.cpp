@@ -193,6 +193,65 @@ TEST(Sema, EarlyReturnsGiveTheFunctionsValue) {
   EXPECT_THAT(none.rendered(), HasSubstr("one way through this function gives a value and another does not"));
 }
 
+/// Instructions of a block and of those in it.
+static size_t countInsts(const Block &block) {
+  size_t count = block.insts.size();
+  for (const Inst &inst : block.insts)
+    for (const Block &inner : inst.blocks)
+      count += countInsts(inner);
+  return count;
+}
+
+TEST(Sema, EarlyExitsCopyNoStatement) {
+  // Each `if` may leave or not, with statements behind it: 2^n ways, and a program of n times as many instructions.
+  auto size = [](const std::string &exit, const std::string &head, int n) {
+    std::string text = "kernel k(a: in f32[N], n: i32) grid (1) {\nvar v = 0\n" + head + "\n";
+    for (int i = 0; i < n; ++i)
+      text += fmt::format("if n > {} {{ if n == {} {{ {} }}\nv += 1 }} else {{ v += 2 }}\nv *= 3\n", i, i, exit);
+    Checked checked(text + (head.empty() ? "}" : "}\n}"));
+    EXPECT_TRUE(checked.program) << checked.rendered();
+    return checked.program ? countInsts(checked.program->body) : 0;
+  };
+  for (auto [exit, head] : {std::pair("return", ""), std::pair("break", "for i in 0..n {"),
+                            std::pair("continue", "for i in 0..n {"), std::pair("break", "while n > v {")}) {
+    size_t one = size(exit, head, 10) - size(exit, head, 9);
+    EXPECT_EQ(size(exit, head, 40) - size(exit, head, 39), one) << exit;
+    EXPECT_LT(one, 40u);
+  }
+}
+
+TEST(Sema, ABreakAloneMakesAWhileOfAFor) {
+  EXPECT_THAT(body("for i in 0..n { if i == 3 { continue }\nlet q = i * 2 }"),
+              testing::AllOf(HasSubstr("for "), testing::Not(HasSubstr("while"))));
+  EXPECT_THAT(body("for i in 0..n { if i == 3 { break }\nlet q = i * 2 }"), HasSubstr("while "));
+}
+
+TEST(Sema, DerivedDefaultsHoldForLaunchesThatGiveThem) {
+  std::string text =
+      "kernel k<TN: int = next_pow2(N), TM: int = TN / 2>(a: in f32[N]) grid (1) { let z = zeros<f32>(TN, TM) }\n";
+  Checked known(text, {"-DN=100"});
+  ASSERT_TRUE(known.program) << known.rendered();
+  ASSERT_EQ(known.program->requirements.size(), 1u);
+  EXPECT_EQ(known.program->requirements[0].text, "next_pow2(N) == 128");
+  Checked given(text, {"-DTN=256"});
+  ASSERT_TRUE(given.program) << given.rendered();
+  EXPECT_TRUE(given.program->requirements.empty());
+  EXPECT_EQ(toString(given.program->parameters.at("TM")), "128");
+}
+
+TEST(Sema, AbsentArraysVanish) {
+  std::string text = "kernel k<B: bool = false>(a: in f32[N] alias (b), b: inout f32[M] if B) { static if B { "
+                     "b.tiled(4).store(0, 0.0) } }\n";
+  Checked absent(text), present(text, {"-DB=true"});
+  ASSERT_TRUE(absent.program && present.program) << absent.rendered() << present.rendered();
+  EXPECT_EQ(absent.program->arrays.size(), 1u);
+  EXPECT_TRUE(absent.program->arrays[0].aliases.empty());
+  EXPECT_EQ(absent.program->symbols, std::vector<std::string>{"N"});
+  EXPECT_EQ(present.program->arrays.size(), 2u);
+  EXPECT_EQ(boundSymbols(*absent.interface, {}), std::vector<std::string>{"N"});
+  EXPECT_EQ(boundSymbols(*absent.interface, {{"B", true}}), (std::vector<std::string>{"N", "M"}));
+}
+
 TEST(Sema, NestingIsLimitedBeforeTheStackIs) {
   std::string deep = "f(x)";
   for (int i = 0; i < 60; ++i)
