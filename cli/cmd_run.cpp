@@ -52,7 +52,7 @@ std::string preview(const std::string &name, const runtime::HostArray &array) {
 }
 
 class Run : public Command {
-  std::string path, device = "cpu";
+  std::string path, device = "cpu", widen;
   std::vector<std::string> arguments, outs, tolerances;
   KernelOptions kernelOptions;
   int64_t seed = 0, jobs = 0;
@@ -68,6 +68,8 @@ public:
     rows.push_back(
         {"--tolerance", "ARRAY=SPEC", "exact, ulp:N, rel:X, abs:X, joined by commas (repeatable)", &tolerances});
     rows.push_back({"--no-compare", "", "on a GPU, do not compare with the executor", &noCompare});
+    rows.push_back(
+        {"--widen", "DTYPE", "f64: on the CPU, floats are f64 from loads to stores and in the outputs", &widen});
     rows.push_back({"--seed", "N", "seed of generated inputs", &seed});
     rows.push_back({"--jobs", "N", "threads of the executor; 0: one per core", &jobs});
   }
@@ -77,6 +79,10 @@ public:
     if (device != "cpu") {
       TILEC_ASSIGN(ordinal, parseDevice());
     }
+    if (!widen.empty() && widen != "f64")
+      return withHelp(usageError("floats cannot be widened to '{}'", widen), "write --widen f64");
+    if (!widen.empty() && ordinal >= 0)
+      return withHelp(usageError("--widen is the reference executor's"), "leave it out, or run with --device cpu");
     TILEC_ASSIGN(Target target, resolveTarget(context, path, kernelOptions.kernel));
     TILEC_ASSIGN(auto opened, driver::openSource(target.path));
     std::shared_ptr<driver::Source> source = std::move(opened);
@@ -204,10 +210,25 @@ private:
 
   std::vector<driver::ReferenceFinding> findings;
 
+  /// Floats as f64, so that no load or store rounds.
+  static void widenArrays(tuner::HostProblem &host) {
+    for (runtime::HostArray &array : host.arrays) {
+      if (!isFloat(array.dtype))
+        continue;
+      auto wide = runtime::HostArray::zeros(DType::f64, array.extents);
+      for (int64_t i = 0, n = array.count(); i < n; ++i)
+        wide.set(i, encodeFloat(DType::f64, array.value(i)));
+      array = std::move(wide);
+    }
+  }
+
   /// Runs the executor on the problem's own arrays; milliseconds.
   Result<double> execute(Context &context, const tuner::Prepared &prepared, tuner::HostProblem &host) {
     driver::ReferenceOptions options;
     options.jobs = unsigned(jobs);
+    options.widen = !widen.empty();
+    if (options.widen)
+      widenArrays(host);
     options.progress = [&](int64_t done, int64_t total) {
       context.err.live(fmt::format("{} of {} blocks", groupDigits(uint64_t(done)), groupDigits(uint64_t(total))));
     };
@@ -234,8 +255,8 @@ private:
       const ArraySpec &spec = host.plan.arrays[i];
       TILEC_ASSIGN(runtime::DeviceArray array,
                    runtime::DeviceArray::create(gpu, spec.name, spec.dtype, host.arrays[i].extents, host.strides[i]));
-      if (spec.mode != ArrayMode::Out)
-        TILEC_TRY(array.upload(host.arrays[i]));
+      // Outputs as well: what no block writes stays what it is on the CPU.
+      TILEC_TRY(array.upload(host.arrays[i]));
       launch.arrays[spec.name] = runtime::argument(array);
       arrays.push_back(std::move(array));
     }

@@ -128,7 +128,9 @@ Value Emitter::emitInst(const sema::Inst &inst) {
           [&](const sema::UnaryInst &i) -> Value { return emitUnary(inst, i); },
           [&](const sema::BinaryInst &i) -> Value { return emitBinary(inst, i); },
           [&](const sema::FmaInst &i) -> Value {
-            return mark(make<math::FmaOp>(operand(inst, 0), operand(inst, 1), operand(inst, 2)), i.ftz, i.rounding);
+            Value a = flushed(operand(inst, 0), i.ftz), b = flushed(operand(inst, 1), i.ftz);
+            Value c = flushed(operand(inst, 2), i.ftz);
+            return flushed(mark(make<math::FmaOp>(a, b, c), false, i.rounding), i.ftz);
           },
           [&](const sema::CompareInst &i) -> Value { return emitCompare(inst, i.op); },
           [&](const sema::SelectInst &) -> Value {

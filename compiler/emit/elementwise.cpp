@@ -22,6 +22,9 @@ Value Emitter::mark(Operation *made, bool ftz, Rounding rounding) {
   return made->getResult(0);
 }
 
+/// `ftz` of an exact operation is spelt out around it: a fold of the operation then cannot lose it.
+Value Emitter::flushed(Value value, bool ftz) { return ftz ? make<tile::FlushOp>(value).getResult() : value; }
+
 /// A constant of a tile's or scalar's type, the same in every element.
 Value Emitter::integer(Type type, int64_t value) {
   Type element = getElementTypeOrSelf(type);
@@ -91,7 +94,9 @@ Value Emitter::emitUnary(const sema::Inst &inst, const sema::UnaryInst &op) {
     }
     if (UnaryBuilder create = unaryFloat(op.op)) {
       auto attribute = arith::FastMathFlagsAttr::get(builder.getContext(), flags(op.approx));
-      return mark(create(builder, location, x, attribute), op.ftz, op.rounding);
+      bool exact = op.op == UnaryOp::Sqrt && !op.approx && op.ftz;
+      Operation *made = create(builder, location, flushed(x, exact), attribute);
+      return flushed(mark(made, op.ftz && !exact, op.rounding), exact);
     }
   }
   switch (op.op) {
@@ -111,7 +116,10 @@ Value Emitter::emitUnary(const sema::Inst &inst, const sema::UnaryInst &op) {
 
 Value Emitter::emitFloatBinary(const sema::BinaryInst &op, Value a, Value b, DType dtype) {
   auto fast = arith::FastMathFlagsAttr::get(builder.getContext(), flags(op.approx));
-  auto marked = [&](Operation *made) { return mark(made, op.ftz, op.rounding); };
+  using enum BinaryOp;
+  bool exact = op.ftz && !op.approx && (op.op == Add || op.op == Sub || op.op == Mul || op.op == Div);
+  a = flushed(a, exact), b = flushed(b, exact);
+  auto marked = [&](Operation *made) { return flushed(mark(made, op.ftz && !exact, op.rounding), exact); };
   switch (op.op) {
   case BinaryOp::Add:
     return marked(make<arith::AddFOp>(a.getType(), a, b, fast));

@@ -60,6 +60,7 @@ private:
   mlir::arith::FastMathFlags flags(bool approx) const;
 
   // Helpers.
+  mlir::Value flushed(mlir::Value value, bool ftz);
   mlir::Value mark(mlir::Operation *made, bool ftz, Rounding rounding);
   static tile::RoundingMode roundingMode(Rounding rounding);
   llvm::SmallVector<mlir::Type> resultTypes(const sema::Inst &inst);

@@ -594,6 +594,13 @@ def Tile_UnpackOp : Tile_Op<"unpack", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_FlushOp : Tile_Op<"flush", [Pure, SameOperandsAndResultType]> {
+  let summary = "subnormals of an f32 become zeros of their sign, as `ftz = true` asks of operands and results";
+  let arguments = (ins Tile_FloatTile:$value);
+  let results = (outs Tile_FloatTile:$result);
+  let assemblyFormat = "$value attr-dict `:` type($result)";
+}
+
 class Tile_FloatMinMax<string mnemonic> : Tile_Op<mnemonic, [Pure, SameOperandsAndResultType]> {
   let description = "A number wins over NaN and +0 > -0; with propagate_nan any NaN wins.";
   let arguments = (ins Tile_FloatTile:$lhs, Tile_FloatTile:$rhs, UnitAttr:$propagate_nan);

@@ -171,6 +171,8 @@ Value lowerElement(KernelLowering &k, Operation *op, Type type, ValueRange v) {
       return k.intrinsic(wide.isF32() ? "llvm.nvvm.sqrt.rn.f" : "llvm.nvvm.sqrt.rn.d", wide, args);
     });
   }
+  if (isa<tile::FlushOp>(op))
+    return flush(k, v[0]);
   if (auto minimum = dyn_cast<tile::FMinOp>(op))
     return floatExtreme(k, false, minimum.getPropagateNan(), v[0], v[1]);
   if (auto maximum = dyn_cast<tile::FMaxOp>(op))
@@ -215,8 +217,6 @@ Value lowerElement(KernelLowering &k, Operation *op, Type type, ValueRange v) {
 LogicalResult KernelLowering::lowerElementwise(Operation *op) {
   if (op->getNumResults() != 1)
     return op->emitOpError("has no lowering");
-  if (op->hasAttr("tile.rounding"))
-    return op->emitOpError("this rounding has no lowering");
   Type type = scalarType(getElementTypeOrSelf(op->getResult(0).getType()));
   bool ftz = op->hasAttr("tile.ftz");
   Registers registers;

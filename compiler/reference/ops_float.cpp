@@ -103,6 +103,10 @@ template <typename F> static Status exact(Compiler &c, Operation *op, F f) {
   });
 }
 
+/// Only f32 is flushed; in widened precision its values have no subnormals.
+static float flushed(float x) { return F32Ftz::flush(x); }
+static double flushed(double x) { return x; }
+
 template <typename Op, bool isMax> static Status extreme(Compiler &c, Operation *op) {
   bool propagate = cast<Op>(op).getPropagateNan();
   auto pick = [&](auto f) { return binary(c, op, f); };
@@ -215,6 +219,7 @@ void addFloatHandlers(HandlerTable &table) {
   table["math.fma"] = compileFma;
   table["math.powf"] = compilePower;
   table["math.sqrt"] = compileSqrt;
+  table["tile.flush"] = [](Compiler &c, Operation *op) { return exact(c, op, [](auto x) { return flushed(x); }); };
   table["math.absf"] = [](Compiler &c, Operation *op) { return exact(c, op, [](auto x) { return std::fabs(x); }); };
   table["math.floor"] = [](Compiler &c, Operation *op) { return exact(c, op, [](auto x) { return std::floor(x); }); };
   table["math.ceil"] = [](Compiler &c, Operation *op) { return exact(c, op, [](auto x) { return std::ceil(x); }); };

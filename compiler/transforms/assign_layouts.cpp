@@ -132,7 +132,7 @@ void Assignment::collect() {
   kernel.walk([&](Operation *op) {
     tieRegionFlow(op);
     bool elementwise =
-        op->hasTrait<OpTrait::Elementwise>() || isa<tile::ConvertOp, tile::FMinOp, tile::FMaxOp, tile::BitcastOp,
+        op->hasTrait<OpTrait::Elementwise>() || isa<tile::ConvertOp, tile::FMinOp, tile::FMaxOp, tile::FlushOp, tile::BitcastOp,
                                                     tile::AssumeDivisibleOp, tile::GatherOp, tile::AtomicOp>(op);
     if (elementwise && op->getNumResults() > 0 && isTile(op->getResult(0))) {
       for (Value operand : op->getOperands())
