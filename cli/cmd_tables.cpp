@@ -24,10 +24,8 @@ public:
       json["environment"].push_back({{"name", e.name}, {"doc", e.doc}});
     json["builtins"] = Json::array();
     for (const sema::BuiltinInfo &b : sema::allBuiltins())
-      json["builtins"].push_back({{"name", b.name},
-                                  {"receiver", sema::receiverName(b.receiver)},
-                                  {"signature", b.signature},
-                                  {"doc", b.doc}});
+      json["builtins"].push_back(
+          {{"name", b.name}, {"receiver", sema::receiverName(b.receiver)}, {"signature", b.signature}, {"doc", b.doc}});
     json["hints"] = Json::array();
     for (const HintInfo &h : allHints()) {
       std::vector<std::string> places;

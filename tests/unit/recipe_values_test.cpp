@@ -61,8 +61,8 @@ void checkProblem(const Recipe &recipe, const Prepared &prepared, const Values &
       ASSERT_TRUE(evaluated) << evaluated.error().message;
       bound = *evaluated;
     }
-    // Outputs that must be exact are compared as their own dtype holds the number.
-    DType dtype = bound.exact() ? spec.dtype : DType::f64;
+    // Integers, and floats that must be exact, are compared as their own dtype holds the number.
+    DType dtype = bound.exact() || !isFloat(spec.dtype) ? spec.dtype : DType::f64;
     auto expected = runtime::HostArray::zeros(dtype, host->arrays[i].extents);
     for (int64_t k = 0; k < expected.count(); ++k) {
       double value = truth.arrays.at(spec.name)[size_t(k)];
