@@ -144,8 +144,9 @@ private:
 Result<Tuned> lookupTuned(Cache &cache, driver::Source &source, const sema::KernelInterface &interface,
                           const sema::Bindings &bindings, const Arch &arch) {
   TILEC_ASSIGN(auto builder, openBuilder(source.path, interface.name));
-  Values problem(bindings.problem.begin(), bindings.problem.end());
+  Values problem(bindings.problem.begin(), bindings.problem.end()), given = problem;
   for (const auto &[name, value] : bindings.defines) {
+    given[name] = value;
     auto param = std::ranges::find(interface.params, name, &sema::ParamDecl::name);
     bool isDType = param != interface.params.end() && param->kind == sema::ParamKind::DType;
     bool isSymbol = std::ranges::find(interface.symbols, name) != interface.symbols.end();
@@ -156,7 +157,12 @@ Result<Tuned> lookupTuned(Cache &cache, driver::Source &source, const sema::Kern
   if (auto ok = checkProblem(problem, interface); !ok)
     return withHelp(usageError("--tuned needs to know the problem: {}", ok.error().message),
                     "give it with --problem NAME=VALUE,…");
-  return Lookup(cache, *builder, arch).run(problem);
+  // A parameter may be part of the problem that was tuned (a head size) or of the configuration (a tile).
+  Lookup lookup(cache, *builder, arch);
+  if (given = completeProblem(interface, std::move(given)); given != problem)
+    if (auto found = lookup.run(given))
+      return found;
+  return lookup.run(problem);
 }
 
 Result<Tuned> lookupTuned(driver::Source &source, const sema::KernelInterface &interface,
