@@ -68,7 +68,8 @@ class Tool:
     def build(self, row):
         """Tunes for the row's problem and builds the winner. Returns the path of the cubin and what was said."""
         recipe = f"recipes/{row.recipe}"
-        code, text = self.run("tune", recipe, "--problem", row.problem_text(), timeout=TUNE_SECONDS)
+        axes = [argument for axis in row.axes for argument in ("--set", axis)]
+        code, text = self.run("tune", recipe, "--problem", row.problem_text(), *axes, timeout=TUNE_SECONDS)
         if code:
             say(f"  tilec tune: exit {code}\n" + indent(text))
         counts = [line for line in text.splitlines() if " configurations: " in line and " failed" in line]
@@ -109,6 +110,8 @@ class Measurement:
         with torch.cuda.stream(harness.stream):
             self.tensors = {n: torch.randn(row.shape(e), device="cuda", dtype=dtype) for n, e in row.inputs.items()}
             self.tensors[self.out] = torch.empty(row.shape(extents), device="cuda", dtype=dtype)
+            for name, (more, kind) in row.more_outputs.items():
+                self.tensors[name] = torch.empty(row.shape(more), device="cuda", dtype=getattr(torch, DTYPES[kind][1]))
             self.reference = row.reference(self.tensors)
 
         def allocate(size):
