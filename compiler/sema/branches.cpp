@@ -15,6 +15,23 @@ std::vector<Checker::VarState> Checker::snapshot() const {
   return states;
 }
 
+static bool sameValue(const Value &a, const Value &b) {
+  return a.kind == b.kind && a.id == b.id && a.bits == b.bits && a.integer == b.integer && a.dtype == b.dtype &&
+         a.elements.size() == b.elements.size() &&
+         std::ranges::equal(a.elements, b.elements, [](const Value &x, const Value &y) { return sameValue(x, y); });
+}
+
+bool Checker::keepsVariables(const std::vector<VarState> &before, Span span, std::string_view where) {
+  for (size_t i = 0; i < before.size(); ++i)
+    if (Binding &variable = *variables[i]; !sameValue(variable.value, before[i].value)) {
+      report(Diag::ConditionAssigns, span, fmt::format("'{}' is assigned in {}", variable.name, where),
+             "compute the condition in a 'let' of its own, and assign in a statement");
+      restore(before);
+      return false;
+    }
+  return true;
+}
+
 void Checker::restore(const std::vector<VarState> &states) {
   for (size_t i = 0; i < states.size(); ++i) {
     Binding &var = *variables[i];

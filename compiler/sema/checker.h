@@ -210,6 +210,8 @@ private:
   };
   std::vector<VarState> snapshot() const;
   void restore(const std::vector<VarState> &states);
+  /// Refuses an expression that is not always computed, or computed anew each trip, but assigns a variable.
+  bool keepsVariables(const std::vector<VarState> &before, Span span, std::string_view where);
   struct Arm {
     Block block;
     Value value;

@@ -267,11 +267,13 @@ Value Checker::logicExpr(const BinaryExpr &e, const Value &a) {
   }
   sema::Block right;
   Value b;
+  std::vector<VarState> before = snapshot();
   {
     Builder::Into into(builder, right);
     b = expr(*e.rhs);
   }
-  if (!boolean(b, e.rhs->span))
+  if (!keepsVariables(before, e.rhs->span, fmt::format("the right side of '{}'", syntax::spelling(e.op))) ||
+      !boolean(b, e.rhs->span))
     return Value::error();
   bool scalars = shapeOf(a).empty() && shapeOf(b).empty();
   sema::BinaryOp op = isAnd ? sema::BinaryOp::And : sema::BinaryOp::Or;

@@ -40,6 +40,7 @@ private:
   Checker constants;
   Diagnostics &diags;
   int depth = 0;
+  int inlined = 0; ///< calls of functions so far
 
   LaunchTerm failed();
   LaunchTerm name(const syntax::NameExpr &e);

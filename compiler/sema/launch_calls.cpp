@@ -146,6 +146,11 @@ LaunchTerm LaunchLowering::callFn(const syntax::FnDecl &fn, const syntax::CallEx
     report(Diag::RecursionLimit, e.span, fmt::format("calls are nested {} deep here, which is the limit", maxCalls));
     return failed();
   }
+  if (++inlined > maxInlined) {
+    if (inlined == maxInlined + 1)
+      report(Diag::RecursionLimit, e.span, fmt::format("functions are called over {} times here", maxInlined));
+    return failed();
+  }
   std::map<std::string, LaunchTerm, std::less<>> inner;
   size_t position = 0;
   bool good = fn.cparams.empty() && e.constArgs.empty();

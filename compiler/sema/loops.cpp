@@ -279,8 +279,9 @@ void Checker::whileStmt(const syntax::WhileStmt &s) {
     Value c;
     {
       Builder::Into inner(builder, test);
+      std::vector<VarState> before = snapshot();
       c = expr(*s.condition);
-      good = condition(c, at);
+      good = condition(c, at) && keepsVariables(before, at, "the condition of a 'while'");
       always = good && c.isConst() && c.bits != 0;
       if (good && !(always && leaves))
         c = materialize(c, at);
