@@ -5,8 +5,14 @@
 namespace tilec::driver {
 
 /// The word of an instruction that a row means; empty when none does.
-static std::string_view missingWord(const sema::Inst &inst) {
+static std::string_view missingWord(const sema::Program &program, const sema::Inst &inst) {
   std::string_view word;
+  // What rows ask of: dtypes of the first operand and of the result, where there are any.
+  auto dtypeOf = [&](const std::vector<sema::ValueId> &ids) {
+    return ids.empty() ? DType::i32 : program.values[ids.front()].dtype;
+  };
+  [[maybe_unused]] DType from = dtypeOf(inst.operands), to = dtypeOf(inst.results);
+  [[maybe_unused]] constexpr Rounding nearest = Rounding::NearestEven;
 #define GPU_GAP(Instruction, name, condition)                                                                          \
   if (auto *found = std::get_if<sema::Instruction>(&inst.payload); word.empty() && found) {                            \
     [[maybe_unused]] const sema::Instruction &i = *found;                                                              \
@@ -17,18 +23,18 @@ static std::string_view missingWord(const sema::Inst &inst) {
   return word;
 }
 
-static void collect(const sema::Block &block, std::vector<GpuGap> &gaps) {
+static void collect(const sema::Program &program, const sema::Block &block, std::vector<GpuGap> &gaps) {
   for (const sema::Inst &inst : block.insts) {
-    if (std::string_view word = missingWord(inst); !word.empty())
+    if (std::string_view word = missingWord(program, inst); !word.empty())
       gaps.push_back({inst.span, std::string(word)});
     for (const sema::Block &inner : inst.blocks)
-      collect(inner, gaps);
+      collect(program, inner, gaps);
   }
 }
 
 std::vector<GpuGap> gpuGaps(const sema::Program &program) {
   std::vector<GpuGap> gaps;
-  collect(program.body, gaps);
+  collect(program, program.body, gaps);
   return gaps;
 }
 

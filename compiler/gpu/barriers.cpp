@@ -181,7 +181,8 @@ void Barriers::visit(Operation *op, Pending &pending) {
     return;
   }
   if (auto branch = dyn_cast<scf::IfOp>(op)) {
-    // Conditions are scalars, equal in all threads: a barrier within an arm is met by all or none.
+    // Conditions are scalars, and what one thread alone may read is shared: equal in all threads, so that a barrier
+    // within an arm is met by all or none.
     Pending after;
     for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
       Pending arm = pending;
@@ -192,7 +193,18 @@ void Barriers::visit(Operation *op, Pending &pending) {
     pending = std::move(after);
     return;
   }
-  if (isa<scf::ForOp, scf::WhileOp>(op)) {
+  if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    // As below; what is behind the loop follows the region of the condition.
+    Pending before = pending;
+    for (int trip = 0; trip < 2; ++trip) {
+      walk(loop.getBefore().front(), pending);
+      walk(loop.getAfter().front(), pending);
+      merge(pending, before);
+    }
+    walk(loop.getBefore().front(), pending);
+    return;
+  }
+  if (isa<scf::ForOp>(op)) {
     // Around the back edge come the accesses of the trip before; barriers are only ever added, so twice is enough: the
     // second walk sees all that a trip can leave behind.
     Pending before = pending;

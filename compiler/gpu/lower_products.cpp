@@ -1,4 +1,4 @@
-// Products without a matrix unit, and what atomics found.
+// Products without a matrix unit, and values that only one thread may read for all.
 #include "compiler/gpu/passes.h"
 #include "compiler/gpu/tgpu_dialect.h"
 #include "compiler/transforms/op_layouts.h"
@@ -33,20 +33,34 @@ LogicalResult lowerProducts(ModuleOp module, const Arch &arch) {
   return success();
 }
 
-LogicalResult shareAtomicResults(ModuleOp module) {
-  SmallVector<tile::AtomicOp> ops;
-  module.walk([&](tile::AtomicOp op) { ops.push_back(op); });
-  for (tile::AtomicOp op : ops) {
-    auto type = cast<RankedTensorType>(op.getType());
-    if (op.getResult().use_empty() || tile::layoutOf(type).isInjective())
+/// Ops whose result may differ from thread to thread: each element is to have one reader, whose value all take.
+static bool meetsOthers(Operation *op) {
+  if (isa<tile::AtomicOp>(op))
+    return true;
+  if (auto load = dyn_cast<tile::LoadOp>(op))
+    return load.getOrder() != tile::MemoryOrder::weak;
+  auto gather = dyn_cast<tile::GatherOp>(op);
+  return gather && gather.getOrder() != tile::MemoryOrder::weak;
+}
+
+LogicalResult shareResults(ModuleOp module) {
+  SmallVector<Operation *> ops;
+  module.walk([&](Operation *op) {
+    if (meetsOthers(op))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    Value result = op->getResult(0);
+    auto type = cast<RankedTensorType>(result.getType());
+    if (result.use_empty() || tile::layoutOf(type).isInjective())
       continue;
     OpBuilder builder(op);
     builder.setInsertionPointAfter(op);
     SmallVector<OpOperand *> uses;
-    for (OpOperand &use : op.getResult().getUses())
+    for (OpOperand &use : result.getUses())
       uses.push_back(&use);
-    Value buffer = toShared(builder, op.getLoc(), op.getResult());
-    Value shared = tgpu::LoadSharedOp::create(builder, op.getLoc(), type, buffer, Value());
+    Value buffer = toShared(builder, op->getLoc(), result);
+    Value shared = tgpu::LoadSharedOp::create(builder, op->getLoc(), type, buffer, Value());
     for (OpOperand *use : uses)
       use->set(shared);
   }
@@ -55,7 +69,7 @@ LogicalResult shareAtomicResults(ModuleOp module) {
 
 LogicalResult spellOut(ModuleOp module, const Arch &arch) {
   return success(succeeded(splitReductions(module)) && succeeded(lowerProducts(module, arch)) &&
-                 succeeded(shareAtomicResults(module)) && succeeded(stageLoads(module, arch)) &&
+                 succeeded(shareResults(module)) && succeeded(stageLoads(module, arch)) &&
                  succeeded(lowerConversions(module)));
 }
 

@@ -14,8 +14,9 @@ mlir::LogicalResult splitReductions(mlir::ModuleOp module);
 
 /// Puts the operands of products that no matrix unit computes into shared memory (tgpu.fma_product).
 mlir::LogicalResult lowerProducts(mlir::ModuleOp module, const Arch &arch);
-/// Gives what an atomic found to the threads that hold replicas of the element, through shared memory.
-mlir::LogicalResult shareAtomicResults(mlir::ModuleOp module);
+/// Gives what an atomic or an ordered read found to the threads that hold replicas of the element, through shared
+/// memory: all threads of a block go on with one value.
+mlir::LogicalResult shareResults(mlir::ModuleOp module);
 
 /// In loops, loads whose tiles go to a matrix unit through shared memory become asynchronous copies some trips ahead:
 /// as many as the hint `latency` of the access says, fewer where shared memory is short.

@@ -1,4 +1,4 @@
-// Loads of a loop whose tiles only feed matrix units: copied to shared memory some trips ahead.
+// Loads of a loop whose tiles go on through shared memory, to matrix units above all: copied there some trips ahead.
 #include "compiler/gpu/passes.h"
 #include "compiler/gpu/tgpu_dialect.h"
 #include "compiler/layout/conversion.h"
@@ -56,7 +56,8 @@ private:
   tile::KernelOp kernel;
   const Arch &arch;
   SmallVector<Staged> list;
-  llvm::SetVector<Operation *> slice; ///< ops of the body that the indices are made of
+  llvm::DenseSet<Operation *> refused; ///< ops that need more than the counter
+  llvm::SetVector<Operation *> slice;  ///< ops of the body that the indices are made of
 };
 
 /// No store of the launch reaches the array, so that it may be read at any time.
@@ -82,11 +83,15 @@ bool Stager::comesFromTrip(Value value, llvm::SetVector<Operation *> &ops) {
   if (value == loop.getInductionVar() || loop.isDefinedOutsideOfLoop(value))
     return true;
   Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != loop.getBody() || op->getNumRegions() || !isMemoryEffectFree(op))
+  if (op && ops.contains(op))
+    return true;
+  if (!op || refused.contains(op) || op->getBlock() != loop.getBody() || op->getNumRegions() || !isMemoryEffectFree(op))
     return false;
   for (Value operand : op->getOperands())
-    if (!comesFromTrip(operand, ops))
+    if (!comesFromTrip(operand, ops)) {
+      refused.insert(op);
       return false;
+    }
   ops.insert(op);
   return true;
 }
@@ -180,14 +185,22 @@ void Stager::run() {
   Type index = loop.getInductionVar().getType(), i32 = builder.getI32Type();
   Value lower = loop.getLowerBound(), upper = loop.getUpperBound(), step = loop.getStep();
   Value runs = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, lower, upper);
-  // What is left, compared without sign: a sum might pass the largest integer.
+  // In 64 bits: the counters of trips ahead may pass the end of the loop's dtype.
+  Type wide = builder.getI64Type();
+  auto widened = [&](Value value) -> Value {
+    return value.getType() == wide ? value : arith::ExtSIOp::create(builder, loc, wide, value).getResult();
+  };
+  Value end = widened(upper), by = widened(step);
+  auto ahead = [&](Value from, int64_t trips) -> Value {
+    Value distance = arith::MulIOp::create(builder, loc, by, number(wide, trips));
+    return arith::AddIOp::create(builder, loc, widened(from), distance);
+  };
   auto reaches = [&](Value from, int64_t trips) -> Value {
-    Value left = arith::SubIOp::create(builder, loc, upper, from);
-    Value distance = arith::MulIOp::create(builder, loc, step, number(index, trips));
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt, left, distance);
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, ahead(from, trips), end);
   };
   auto after = [&](Value from, int64_t trips) -> Value {
-    return arith::AddIOp::create(builder, loc, from, arith::MulIOp::create(builder, loc, step, number(index, trips)));
+    Value counter = ahead(from, trips);
+    return index == wide ? counter : arith::TruncIOp::create(builder, loc, index, counter).getResult();
   };
   for (int64_t stage = 0; stage + 1 < stages; ++stage) {
     Value predicate = arith::AndIOp::create(builder, loc, runs, reaches(lower, stage));

@@ -251,7 +251,7 @@ def Tile_NumTilesOp : Tile_Op<"num_tiles", [Pure]> {
 // Memory
 //===----------------------------------------------------------------------===//
 
-def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>]> {
+def Tile_LoadOp : Tile_Op<"load", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "reads the tile of a view at an index";
   let description = [{
     Lanes outside the array read the view's padding. `site` is an index into the kernel's tile.sites; `in_bounds`
@@ -300,7 +300,7 @@ class Tile_Element<string mnemonic, list<Trait> traits = []>
   let hasVerifier = 1;
 }
 
-def Tile_GatherOp : Tile_Element<"gather", [MemoryEffects<[MemRead]>]> {
+def Tile_GatherOp : Tile_Element<"gather", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "reads elements of an array; lanes outside or masked off read the padding";
   let arguments = (ins Tile_ArrayType:$array, Variadic<Tile_AnyTile>:$indices, Optional<Tile_AnyTile>:$mask,
                        Tile_AnyTile:$padding, I32Attr:$site, UnitAttr:$in_bounds, DefaultValuedAttr<Tile_MemoryOrder, "::tilec::tile::MemoryOrder::weak">:$order,

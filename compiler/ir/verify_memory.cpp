@@ -94,4 +94,20 @@ LogicalResult StoreOp::verify() {
   return verifyAccess(*this, getValue().getType());
 }
 
+/// An ordered read meets what other blocks do: it is neither repeated nor left out, and keeps its place.
+static void addReadEffects(MemoryOrder order,
+                           SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  effects.emplace_back(MemoryEffects::Read::get());
+  if (order != MemoryOrder::weak)
+    effects.emplace_back(MemoryEffects::Write::get());
+}
+
+void LoadOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  addReadEffects(getOrder(), effects);
+}
+
+void GatherOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  addReadEffects(getOrder(), effects);
+}
+
 } // namespace tilec::tile

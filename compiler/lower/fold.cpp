@@ -166,22 +166,33 @@ LogicalResult KernelLowering::lowerScan(tile::ScanFnOp op) {
       auto wanted = reverse ? LLVM::ICmpPredicate::eq : LLVM::ICmpPredicate::ne;
       later = compare(wanted, bitAnd(lane, constant(i32(), bit)), constant(i32(), 0));
     }
+    Value firstLane; // whether no lower lane bit says that something came before
+    if (lowerLanes) {
+      Value bits = bitAnd(lane, constant(i32(), lowerLanes));
+      firstLane = compare(LLVM::ICmpPredicate::eq, bits, constant(i32(), reverse ? lowerLanes : 0));
+    }
     for (uint32_t reg = 0; reg < layout.registers(); ++reg) {
       if (!byLane && bool(reg & bit) == reverse)
         continue;
       uint32_t from = reverse ? reg & ~lowerRegisters : reg | lowerRegisters;
       if (!byLane)
         from ^= bit;
-      auto take = [&](Registers &into) {
+      // Where nothing came before yet, the prefix is the total itself: an identity need not be neutral on this side.
+      bool mayBeFirst = (reg & lowerRegisters) == (reverse ? lowerRegisters : 0);
+      auto take = [&](Registers &into, bool excludes) {
         Registers total = totalOf(from);
         auto combined = applyFunction(function, total, into);
         if (failed(combined))
           return failure();
-        for (size_t i = 0; i < count; ++i)
-          into[i] = later ? select(later, (*combined)[i], into[i]) : (*combined)[i];
+        for (size_t i = 0; i < count; ++i) {
+          Value taken = (*combined)[i];
+          if (excludes && mayBeFirst)
+            taken = firstLane ? select(firstLane, total[i], taken) : total[i];
+          into[i] = later ? select(later, taken, into[i]) : taken;
+        }
         return success();
       };
-      if (failed(take(running[reg])) || (exclusive && failed(take(before[reg]))))
+      if (failed(take(running[reg], false)) || (exclusive && failed(take(before[reg], true))))
         return failure();
     }
     (byLane ? lowerLanes : lowerRegisters) |= bit;

@@ -139,7 +139,7 @@ LogicalResult KernelLowering::lowerMma(tile::MmaOp op) {
         for (size_t i = 0; i < operands.size(); ++i)
           constraints += std::string(",") + (i < leftWords + more.size() ? wordConstraint : accConstraint);
         SmallVector<Value> sums = assembly(text, constraints, SmallVector<Type>(places.size(), accType), operands,
-                                           /*sideEffects=*/false);
+                                           /*sideEffects=*/true); // all lanes take part: it must stay where it is
         for (auto [place, sum] : llvm::zip(places, sums))
           result[place] = sum;
       }

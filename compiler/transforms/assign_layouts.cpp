@@ -33,7 +33,6 @@ public:
   LogicalResult run();
 
 private:
-  LogicalResult checkAccesses();
   void cloneCheapSources();
   void collect();
   void tie(Value a, Value b) {
@@ -131,9 +130,9 @@ void Assignment::collect() {
   });
   kernel.walk([&](Operation *op) {
     tieRegionFlow(op);
-    bool elementwise =
-        op->hasTrait<OpTrait::Elementwise>() || isa<tile::ConvertOp, tile::FMinOp, tile::FMaxOp, tile::FlushOp, tile::BitcastOp,
-                                                    tile::AssumeDivisibleOp, tile::GatherOp, tile::AtomicOp>(op);
+    bool elementwise = op->hasTrait<OpTrait::Elementwise>() ||
+                       isa<tile::ConvertOp, tile::FMinOp, tile::FMaxOp, tile::FlushOp, tile::BitcastOp,
+                           tile::AssumeDivisibleOp, tile::GatherOp, tile::AtomicOp>(op);
     if (elementwise && op->getNumResults() > 0 && isTile(op->getResult(0))) {
       for (Value operand : op->getOperands())
         tie(operand, op->getResult(0));
@@ -471,25 +470,7 @@ void Assignment::apply() {
 /// More elements than this in one thread are no kernel any more: the registers of four threads would not hold them.
 static constexpr uint32_t maxElementsPerThread = 1024;
 
-/// Refuses accesses to elements that share bytes.
-LogicalResult Assignment::checkAccesses() {
-  WalkResult result = kernel.walk([](Operation *op) {
-    Value view;
-    if (auto load = dyn_cast<tile::LoadOp>(op))
-      view = load.getView();
-    else if (auto store = dyn_cast<tile::StoreOp>(op))
-      view = store.getView();
-    if (!view || !isa<Float4E2M1FNType>(cast<tile::ViewType>(view.getType()).getElementType()))
-      return WalkResult::advance();
-    op->emitError() << "an array of f4e2m1 holds two elements in a byte; code that moves them is not built yet";
-    return WalkResult::interrupt();
-  });
-  return failure(result.wasInterrupted());
-}
-
 LogicalResult Assignment::run() {
-  if (failed(checkAccesses()))
-    return failure();
   cloneCheapSources();
   collect();
   chooseWarps();

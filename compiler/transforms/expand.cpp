@@ -167,6 +167,9 @@ void expandForThreads(ModuleOp module, const Arch &arch) {
       expandMma(mma, arch);
     else if (auto atomic = dyn_cast<tile::AtomicOp>(op); atomic && !isa<RankedTensorType>(atomic.getType()))
       expandScalar(op);
+    else if (auto gather = dyn_cast<tile::GatherOp>(op);
+             gather && gather.getOrder() != tile::MemoryOrder::weak && !isa<RankedTensorType>(gather.getType()))
+      expandScalar(op);
     else if (auto scatter = dyn_cast<tile::ScatterOp>(op); scatter && scatter.getValue().getType().isIntOrFloat())
       expandScalar(op);
   }

@@ -271,7 +271,7 @@ TEST(Emit, ApproximationAndFlushingAreMarked) {
   std::string body = "kernel k(x: in f32[N], y: out f32[N]) grid (1) {{ y.tiled(8).store(0, {}) }}\n";
   auto text = [&](const std::string &value) { return Kernel(fmt::format(fmt::runtime(body), value)).text(); };
   EXPECT_THAT(text("exp(x.tiled(8).load(0), approx = true)"), HasSubstr("math.exp %4 fastmath<afn>"));
-  EXPECT_THAT(text("mul(x.tiled(8).load(0), 3.0, ftz = true)"), HasSubstr("tile.ftz"));
+  EXPECT_THAT(text("mul(x.tiled(8).load(0), 3.0, ftz = true)"), HasSubstr("tile.flush"));
   EXPECT_THAT(text("x.tiled(8).load(0) * 3.0"), Not(HasSubstr("tile.ftz")));
 }
 
