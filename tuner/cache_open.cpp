@@ -2,10 +2,12 @@
 #include "compiler/base/log.h"
 #include "tuner/cache.h"
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -52,7 +54,7 @@ Status checkWriters(const fs::path &path) {
     return {};
   return withHelp(
       usageError("{} can be written by other users; a cache holds code and is not used then", path.string()),
-      fmt::format("run chmod go-w {}", path.string()));
+      "name a file in a folder of your own with --cache, or one that nobody else writes to with TILEC_CACHE_DIR");
 }
 
 /// Files made meanwhile are the user's alone.
@@ -262,7 +264,27 @@ Result<OpenCache> replaceCorrupt(const fs::path &file, const std::string &reason
   return OpenCache{std::move(*fresh), true, notice};
 }
 
-Result<OpenCache> openCache(const fs::path &file) {
+/// Whether a file may be treated as a cache, damaged or not: it is empty, begins as SQLite's files do, or bears this
+/// program's number. Anything else is somebody's, and is not moved.
+static bool mayBeCache(const fs::path &file) {
+  std::ifstream in(file, std::ios::binary);
+  std::array<char, 72> head{};
+  in.read(head.data(), head.size());
+  std::string_view text(head.data(), size_t(in.gcount()));
+  constexpr std::string_view magic("SQLite format 3\0", 16), number("tilc", 4);
+  return text.empty() || text.starts_with(magic.substr(0, text.size())) ||
+         (text.size() == 72 && text.substr(68) == number);
+}
+
+Result<OpenCache> openCache(const fs::path &given) {
+  // SQLite takes some names for more than files.
+  std::string name = given.string();
+  fs::path file = name.starts_with(":") || name.starts_with("file:") ? fs::absolute(given) : given;
+  std::error_code ec;
+  if (fs::is_directory(file, ec))
+    return withHelp(usageError("{} is a folder", file.string()), "name a file with --cache");
+  if (fs::exists(file, ec) && !mayBeCache(file))
+    return withHelp(usageError("{} is no cache of tilec", file.string()), "name another file with --cache");
   fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   if (!makeFolder(folder))
     return readOnlyCopy(file, std::strerror(errno));

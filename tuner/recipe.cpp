@@ -280,6 +280,9 @@ std::string rulesId(const Recipe &recipe) {
       text += fmt::format(" {}", *bound ? tilec::toString(**bound) : "-");
     text += "\n";
   }
+  // Figures say which times cannot be, and what the model predicts.
+  for (const auto *figure : {&recipe.bytes, &recipe.flops})
+    text += fmt::format("figure {}\n", *figure ? tilec::toString(**figure) : "-");
   constexpr size_t enoughDigits = 12;
   return sha256(text).substr(0, enoughDigits);
 }

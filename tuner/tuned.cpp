@@ -65,13 +65,23 @@ private:
     if (auto pinned = cache.pinned(id, arch.compiledAs); pinned && usable(*pinned, target, nullptr))
       return choice(*pinned, stored, fmt::format("{} for {}, pinned", toString(*pinned), toString(stored)), true);
     std::vector<TrialRecord> trials = cache.trials(id, arch.compiledAs);
-    for (bool measured : {true, false}) {
+    // What any check has called wrong is no choice, even where another run did not check it.
+    std::set<std::string> refuted;
+    for (const TrialRecord &t : trials)
+      if (isFailure(t.measurement.status) && t.verification != notVerified)
+        refuted.insert(toString(t.configuration));
+    std::erase_if(trials, [&](const TrialRecord &t) { return refuted.contains(toString(t.configuration)); });
+    struct Kind {
+      bool verified, measured;
+    };
+    for (Kind kind : {Kind{true, true}, {true, false}, {false, true}, {false, false}}) {
+      auto [verified, measured] = kind;
       std::vector<TrialRecord> group;
       // One GPU's times by one policy, those of the newest trial: others do not compare. Cold ones come first.
       for (std::string_view policy : {"cold", "hot", "graph", "model"})
         for (TrialRecord &t : trials)
-          if ((t.measurement.status == TrialStatus::Ok) == measured && !isFailure(t.measurement.status) &&
-              t.policy == policy &&
+          if ((t.measurement.status == TrialStatus::Ok) == measured && (t.verification != notVerified) == verified &&
+              !isFailure(t.measurement.status) && t.policy == policy &&
               (group.empty() || (group.front().environment.gpu == t.environment.gpu && group.front().policy == policy)))
             group.push_back(t);
       while (!group.empty()) {
@@ -88,7 +98,8 @@ private:
               c, stored,
               fmt::format("{} for {}, {} {}{}", toString(c), toString(stored),
                           measured ? "measured" : "predicted (not measured)", timeText(t.measurement.median),
-                          measured ? " on " + t.environment.gpu + (t.policy == "cold" ? "" : ", " + t.policy) : ""),
+                          measured ? " on " + t.environment.gpu + (t.policy == "cold" ? "" : ", " + t.policy) : "") +
+                  (verified ? "" : "; not verified"),
               measured);
         group.erase(group.begin() + long(*first));
       }

@@ -162,6 +162,12 @@ Result<LaunchValue> parseValue(std::string_view text) {
   return value;
 }
 
+/// A name of the language, or of an access's hint: a.load.latency, a.load#2.latency.
+static bool isName(std::string_view text) {
+  auto isWord = [](char c) { return std::isalnum(uint8_t(c)) || c == '_' || c == '.' || c == '#'; };
+  return !std::isdigit(uint8_t(text.front())) && std::ranges::all_of(text, isWord);
+}
+
 Result<Values> parseValues(std::string_view text) {
   Values values;
   for (const std::string &part : splitTop(text)) {
@@ -169,6 +175,8 @@ Result<Values> parseValues(std::string_view text) {
     std::string name(trim(std::string_view(part).substr(0, eq)));
     if (eq == std::string::npos || name.empty())
       return withHelp(usageError("'{}' gives no name a value", part), "write NAME=VALUE,NAME=VALUE");
+    if (!isName(name))
+      return withHelp(usageError("'{}' is no name", validUtf8(name)), "names are of letters, digits and '_'");
     TILEC_ASSIGN(LaunchValue value, parseValue(std::string_view(part).substr(eq + 1)));
     if (!values.emplace(name, value).second)
       return usageError("'{}' is given twice in '{}'", name, text);

@@ -151,7 +151,7 @@ TEST_F(CacheTest, CorruptFileIsMovedAside) {
   fs::create_directories(folder);
   chmod(folder.c_str(), 0700);
   {
-    std::ofstream(file) << std::string(5000, 'x');
+    std::ofstream(file) << std::string("SQLite format 3\0", 16) << std::string(5000, 'x');
   }
   chmod(file.c_str(), 0600);
   Cache cache = open();
@@ -162,6 +162,22 @@ TEST_F(CacheTest, CorruptFileIsMovedAside) {
   for (const auto &entry : fs::directory_iterator(folder))
     aside += entry.path().string().find(".corrupt-") != std::string::npos;
   EXPECT_EQ(aside, 1u);
+}
+
+TEST_F(CacheTest, FilesOfOthersStay) {
+  fs::create_directories(folder);
+  chmod(folder.c_str(), 0700);
+  {
+    std::ofstream(file) << "notes\n";
+  }
+  chmod(file.c_str(), 0600);
+  Result<Cache> cache = Cache::open(file);
+  ASSERT_FALSE(cache.has_value());
+  EXPECT_THAT(cache.error().message, HasSubstr("is no cache of tilec"));
+  std::string text;
+  std::getline(std::ifstream(file), text);
+  EXPECT_EQ(text, "notes");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 1);
 }
 
 TEST_F(CacheTest, TruncatedFileIsMovedAside) {
@@ -203,7 +219,7 @@ TEST_F(CacheTest, FilesThatOthersMayWriteAreRefused) {
   auto shared = Cache::open(file);
   ASSERT_FALSE(shared.has_value());
   EXPECT_EQ(shared.error().kind, ErrorKind::Usage);
-  EXPECT_THAT(shared.error().help, HasSubstr("chmod"));
+  EXPECT_THAT(shared.error().help, HasSubstr("--cache"));
 }
 
 TEST_F(CacheTest, UnwritablePlaceIsSaidAndWorkGoesOn) {
