@@ -9,6 +9,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SKIPPED = 77
+SECONDS = float(os.environ.get("TILEC_GPU_TEST_SECONDS", "120"))  # for one call of the tool
 
 
 class Suite:
@@ -28,9 +29,17 @@ class Suite:
     def path(self, name):
         return os.path.join(self.folder.name, name)
 
+    def call(self, *arguments):
+        """One call of the tool; one that hangs ends with exit code 124."""
+        command = [self.tilec, *map(str, arguments)]
+        try:
+            return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            return subprocess.CompletedProcess(command, 124, "", f"no end after {SECONDS} s\n")
+
     def run(self, label, *arguments, expect=0):
         """One call of the tool; anything but the expected exit code is a failure with its output."""
-        done = subprocess.run([self.tilec, *map(str, arguments)], capture_output=True, text=True)
+        done = self.call(*arguments)
         if done.returncode == expect:
             self.passed += 1
         else:

@@ -7,7 +7,6 @@ import os
 import pathlib
 import re
 import shlex
-import subprocess
 import sys
 
 from common import ROOT, Suite
@@ -55,7 +54,7 @@ def main():
             for output in re.findall(r"(\w+): (?:out|inout) (?:f\d+|bf16)\[", kernel_text):
                 bounds += ["--tolerance", f"{output}=ulp:4"]
         command = ["run", str(path), "--device", "cuda:0", *extra, *arguments, *bounds]
-        done = subprocess.run([suite.tilec, *command], capture_output=True, text=True)
+        done = suite.call(*command)
         gap = GAP.search(done.stderr)
         if done.returncode == 1 and gap:
             gaps[gap.group(1)] += 1
