@@ -80,7 +80,9 @@ public:
       result.push_back(
           fmt::format("verified on the CPU on {} check problem{}", ran.size(), ran.size() == 1 ? "" : "s"));
     else if (leftOut.empty())
-      result.push_back("nothing was verified: there is no check problem of this kind");
+      result.push_back(verification(problem) == notVerified
+                           ? "nothing was verified: there is no check problem of this kind"
+                           : "nothing was verified: no configuration has passed its checks");
     else
       result.push_back("nothing was verified: no check problem could be run");
     for (const auto &[check, why] : leftOut)

@@ -4,6 +4,7 @@
 #include "runtime/inputs.h"
 #include "tuner/recipe.h"
 #include <algorithm>
+#include <filesystem>
 
 namespace tilec::tuner {
 namespace {
@@ -172,6 +173,13 @@ Status giveInput(Recipe &recipe, const sema::KernelInterface &interface, std::st
 }
 
 Status checkInputs(const Recipe &recipe, const sema::KernelInterface &interface, const Values &problem) {
+  for (const auto &[array, text] : recipe.inputs) {
+    TILEC_ASSIGN(runtime::Distribution distribution, runtime::parseDistribution(text));
+    std::error_code ec;
+    if (distribution.kind == runtime::DistributionKind::File && !std::filesystem::exists(distribution.path, ec))
+      return withHelp(usageError("there is no file '{}', which input '{}' is read from", distribution.path, array),
+                      "name it from the folder that tilec runs in");
+  }
   for (size_t i = 0; i < interface.arrays.size(); ++i) {
     const ArraySpec &a = interface.arrays[i];
     auto dtype = dtypeUnder(interface.arrayDTypes[i], problem, interface);

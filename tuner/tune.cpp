@@ -2,6 +2,7 @@
 #include "compiler/base/text.h"
 #include "compiler/target/target.h"
 #include "tuner/place.h"
+#include "tuner/reference.h"
 #include "tuner/session.h"
 
 namespace tilec::tuner {
@@ -51,6 +52,10 @@ Result<TuneResult> tune(const TuneRequest &request) {
   // Without an assembler every configuration would fail, and none of them is at fault.
   TILEC_TRY(builder->assembler());
   TILEC_ASSIGN(Place place, choosePlace(request.arch, request.device, request.predict));
+  // A problem that nothing can be done for is refused before others have taken their time.
+  for (const Values &problem : problems)
+    if (auto own = builder->prepare({}, problem, *place.arch); own && own->program)
+      TILEC_TRY(checkWork(*own, problem, *place.arch));
   TILEC_ASSIGN(Cache cache, Cache::open(request.cache.empty() ? Cache::defaultFile() : request.cache));
 
   TuneResult result;
