@@ -233,7 +233,8 @@ def environment(torch, harness, commit):
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "torch": torch.__version__, "triton": triton.__version__, "cuda": torch.version.cuda,
         "flush_bytes": harness.flush_bytes, "method": harness.method,
-        "command": " ".join(sys.argv),
+        # File names alone: where they lie is no part of what was measured.
+        "command": " ".join(a if a == sys.argv[0] else os.path.basename(a) for a in sys.argv),
     }
 
 
