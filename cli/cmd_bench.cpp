@@ -88,20 +88,6 @@ public:
   }
 
 private:
-  Result<tuner::Recipe> recipeOf(const Target &target) const {
-    tuner::Recipe recipe;
-    if (target.recipe) {
-      recipe = *target.recipe;
-    } else {
-      SourceManager sources;
-      Diagnostics diags;
-      TILEC_ASSIGN(recipe, tuner::loadRecipe(target.path, sources, diags));
-    }
-    if (!target.kernel.empty())
-      recipe.kernel = target.kernel;
-    return recipe;
-  }
-
   /// The problems asked for, each with the extents and dtypes of -D; else the recipe's.
   Result<std::vector<tuner::Values>> problemsOf(const tuner::Recipe &recipe, tuner::Builder &builder,
                                                 const SortedDefines &sorted) const {

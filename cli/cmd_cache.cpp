@@ -105,14 +105,7 @@ private:
     if (id.empty())
       return withHelp(usageError("why needs a .tile file or a recipe"), "tilec cache why PATH --problem M=…,N=…");
     TILEC_ASSIGN(Target target, resolveTarget(context, id, kernelOptions.kernel));
-    tuner::Recipe recipe;
-    if (target.recipe) {
-      recipe = *target.recipe;
-    } else {
-      SourceManager sources;
-      Diagnostics diags;
-      TILEC_ASSIGN(recipe, tuner::loadRecipe(target.path, sources, diags));
-    }
+    TILEC_ASSIGN(tuner::Recipe recipe, recipeOf(target));
     TILEC_ASSIGN(auto builder, tuner::openBuilder(target.path, target.kernel));
     for (const std::string &input : inputs)
       TILEC_TRY(tuner::giveInput(recipe, builder->interface(), input));

@@ -106,6 +106,20 @@ Result<Target> resolveTarget(Context &context, const std::string &path, const st
   return target;
 }
 
+Result<tuner::Recipe> recipeOf(const Target &target) {
+  tuner::Recipe recipe;
+  if (target.recipe) {
+    recipe = *target.recipe;
+  } else {
+    SourceManager sources;
+    Diagnostics diags;
+    TILEC_ASSIGN(recipe, tuner::loadRecipe(target.path, sources, diags));
+  }
+  if (!target.kernel.empty())
+    recipe.kernel = target.kernel;
+  return recipe;
+}
+
 Result<tuner::Values> parseDefines(const std::vector<std::string> &defines) {
   tuner::Values values;
   for (const std::string &d : defines) {

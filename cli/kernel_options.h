@@ -27,6 +27,9 @@ Result<std::vector<Target>> resolveTargets(Context &context, const std::vector<s
 /// The same where a command works on one kernel.
 Result<Target> resolveTarget(Context &context, const std::string &path, const std::string &kernel);
 
+/// The target's recipe, or that of a bare kernel, for the kernel that was asked for.
+Result<tuner::Recipe> recipeOf(const Target &target);
+
 /// `NAME=VALUE` with a constant of the language: an integer, a float, true, false, inf, nan, a dtype, 2**20.
 Result<tuner::Values> parseDefines(const std::vector<std::string> &defines);
 /// `occupancy=2`, `a.load.latency=4`, `c.store.allow_tma=false`.
