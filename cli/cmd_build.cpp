@@ -42,7 +42,8 @@ public:
     rows.push_back({"-o,--output", "FILE", "where to write; - is standard output", &output});
     rows.push_back({"--emit", "STAGE", "stop at a stage and print it: " + join(stageNames(), ", "), &emit});
     rows.push_back({"--tuned", "", "take the parameters and hints that tuning found", &tuned});
-    rows.push_back({"--problem", "M=…,N=…", "the problem --tuned is asked for", &problem});
+    rows.push_back(
+        {"--problem", "M=…,N=…", "build for launches like this one: derived parameters, divisors", &problem});
     rows.push_back({"--cache", "FILE", "the cache that --tuned asks, instead of the user's", &cache});
     rows.push_back({"--save-temps", "", "write every stage beside the output", &saveTemps});
     rows.push_back({"--timing", "", "print the time of every step", &timing});
@@ -50,9 +51,8 @@ public:
   }
 
   Result<int> run(Context &context) override {
-    if (!tuned && (!problem.empty() || !cache.empty()))
-      return withHelp(usageError("{} is for --tuned, which is not given", problem.empty() ? "--cache" : "--problem"),
-                      "add --tuned, or fix extents with -D NAME=VALUE");
+    if (!tuned && !cache.empty())
+      return withHelp(usageError("--cache is for --tuned, which is not given"), "add --tuned");
     const driver::StageInfo *last = &driver::info(driver::Stage::cubin);
     if (!emit.empty()) {
       last = driver::findStage(emit);
@@ -124,7 +124,7 @@ private:
     TILEC_ASSIGN(sema::KernelInterface interface, driver::describe(source, target.kernel));
     TILEC_ASSIGN(SortedDefines checked, sortDefines(interface, defines));
     TILEC_ASSIGN(SortedDefines asked, sortDefines(interface, problemValues));
-    sema::Bindings bindings{defines, asked.problem, hints, arch};
+    sema::Bindings bindings{defines, asked.problem, hints, arch, /*specialize=*/true};
     // A parameter in --problem (a dtype, say) is as good as one in -D.
     for (const auto &[name, value] : asked.parameters)
       bindings.defines.insert_or_assign(name, value);

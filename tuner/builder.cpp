@@ -17,6 +17,7 @@ public:
   Result<Prepared> prepare(const Configuration &c, const Values &problem, const Arch &arch) override {
     sema::Bindings bindings;
     bindings.arch = &arch;
+    bindings.specialize = true;
     bindings.hints = c.hints;
     bindings.defines = c.parameters;
     // A problem may also fix parameters (dtypes above all); what is left are its extents and scalars.

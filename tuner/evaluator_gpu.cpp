@@ -175,13 +175,34 @@ private:
     return {};
   }
 
+  /// The code of the timed problem may take it that extents are multiples of a vector's elements: so that it can serve
+  /// a problem for checking, those are rounded up. They stay ragged to tiles.
+  static Values roundedUp(Values problem, const std::map<std::string, int64_t> &multiples) {
+    for (auto &[name, value] : problem)
+      if (auto of = multiples.find(name); of != multiples.end())
+        if (auto *extent = std::get_if<int64_t>(&value); extent && *extent > 0)
+          *extent = (*extent + of->second - 1) / of->second * of->second;
+    return problem;
+  }
+
   /// Check problems that the very code of the timed problem serves: they show what it does at ragged ends.
   void addChecks(const std::string &irHash, const Configuration &own, const Values &problem,
                  std::span<const Pending> pending) {
     served.clear();
+    std::map<std::string, int64_t> multiples;
+    if (auto timed = builder.prepare(own, problem, arch); timed && timed->program)
+      multiples = timed->program->multiples;
     size_t number = 0;
     for (const Values &given : recipe.check) {
-      Values check = completeProblem(builder.interface(), given);
+      Values check = roundedUp(completeProblem(builder.interface(), given), multiples);
+      auto negative = std::ranges::find_if(builder.interface().symbols, [&](const std::string &symbol) {
+        auto given = check.find(symbol);
+        return given != check.end() && std::get<int64_t>(given->second) < 0;
+      });
+      if (negative != builder.interface().symbols.end()) {
+        leftOut(check, fmt::format("'{}' is negative", *negative));
+        continue;
+      }
       auto prepared = builder.prepare(own, check, arch);
       if (!prepared)
         leftOut(check, prepared.error().message);

@@ -110,6 +110,12 @@ AsmLog parseAsmLog(std::string_view log) {
   std::string entry, function;
   for (const std::string &whole : split(log, '\n')) {
     std::string_view line = trim(whole);
+    // ptxas itself puts a function's properties on a line without its name.
+    if (line.contains("bytes stack frame") && !line.starts_with("ptxas")) {
+      if (!entry.empty() && function == entry)
+        readCounts(line, result.kernels[entry]);
+      continue;
+    }
     // The linker's own summary repeats the numbers with its reserved shared memory added: only ptxas lines count.
     if (!consume(line, "ptxas"))
       continue;

@@ -1,5 +1,5 @@
 #pragma once
-// PTX → machine code, behind one interface; nvJitLink stands behind it today. Nothing is loaded before it is needed.
+// PTX → machine code, behind one interface: ptxas or nvJitLink. Nothing is loaded before it is needed.
 #include "compiler/artifact/artifact.h"
 #include "compiler/base/result.h"
 #include "compiler/codegen/asm_log.h"
@@ -49,12 +49,18 @@ public:
   virtual Result<Assembly> assemble(std::string_view ptx, const Arch &arch, const AssembleOptions &options = {}) = 0;
 };
 
-/// The assembler of this process, opened by the first call. Error (Usage): none is installed, with the places searched.
+/// The assembler of this process, opened by the first call: ptxas, or nvJitLink where there is no ptxas or
+/// TILEC_NVJITLINK names it. Error (Usage): none is installed, with the places searched.
 Result<Assembler *> openAssembler();
 
 /// Opens nvJitLink from one file, or by searching for it when the path is empty: TILEC_NVJITLINK, the loader's path,
 /// the folders beside the executable, Python wheels in a `.venv` above it, the CUDA toolkit.
 Result<std::unique_ptr<Assembler>> openNvJitLink(const std::string &path = "");
+
+/// The same for NVIDIA's ptxas, a program that is started for each assembly: TILEC_PTXAS, the search path, the folders
+/// beside the executable, Python wheels, the CUDA toolkit. It compiles a kernel as a whole, where nvJitLink compiles it
+/// for linking: there a division or square root is a call, which costs registers around it, and `setmaxnreg` is lost.
+Result<std::unique_ptr<Assembler>> openPtxas(const std::string &path = "");
 
 /// Names of the `.entry` functions of a PTX text.
 std::vector<std::string> entriesOfPtx(std::string_view ptx);

@@ -2,8 +2,7 @@
 // needed to build, and any release from 12.0 on will do, since the plain symbol names have stayed the same.
 #include "compiler/base/env.h"
 #include "compiler/base/text.h"
-#include "compiler/codegen/assembler.h"
-#include "compiler/codegen/elf.h"
+#include "compiler/codegen/toolkit.h"
 #include <algorithm>
 #include <dlfcn.h>
 #include <filesystem>
@@ -64,20 +63,6 @@ std::string describe(Code code) {
   return known ? std::string(names[code]) : fmt::format("result code {}", code);
 }
 
-/// Newest PTX version a release of the toolkit reads, as far as LLVM 22 can write it.
-int newestPtxOf(unsigned major, unsigned minor) {
-  struct Row {
-    unsigned major, minor;
-    int ptx;
-  };
-  static constexpr Row rows[] = {{13, 0, 90}, {12, 9, 88}, {12, 8, 87}, {12, 7, 86}, {12, 5, 85},
-                                 {12, 4, 84}, {12, 3, 83}, {12, 2, 82}, {12, 1, 81}, {12, 0, 80}};
-  for (const Row &row : rows)
-    if (std::pair(major, minor) >= std::pair(row.major, row.minor))
-      return std::min(row.ptx, newestPtx);
-  return 80;
-}
-
 /// One link: destroyed with its scope, logs readable until then.
 class Link {
 public:
@@ -128,7 +113,7 @@ public:
   NvJitLink(Api api, unsigned major, unsigned minor) : api(api), major(major), minor(minor) {}
   std::string_view name() const override { return "nvJitLink"; }
   std::string version() const override { return fmt::format("{}.{}", major, minor); }
-  int newestPtxVersion() const override { return newestPtxOf(major, minor); }
+  int newestPtxVersion() const override { return newestPtxOfToolkit(major, minor); }
   Result<Assembly> assemble(std::string_view ptx, const Arch &arch, const AssembleOptions &options) override;
 
 private:
@@ -150,13 +135,7 @@ Result<Assembly> NvJitLink::assemble(std::string_view ptx, const Arch &arch, con
   if (arch.ptxVersion > newestPtxVersion())
     return withHelp(usageError("{} {} does not know {}", name(), version(), arch.name),
                     "install a newer one: `pip install --upgrade nvidia-nvjitlink`");
-  std::vector<std::string> entries = entriesOfPtx(ptx);
-  if (entries.empty())
-    return internalError("the PTX has no kernel");
-  // The library keeps the first of two and prints a line to standard error.
-  std::ranges::sort(entries);
-  if (auto twice = std::ranges::adjacent_find(entries); twice != entries.end())
-    return internalError("the PTX defines the kernel {} twice", *twice);
+  TILEC_ASSIGN(std::vector<std::string> entries, distinctEntries(ptx));
 
   // The architecture has to be the text's own target, the letter included. -verbose makes the log tell resources.
   std::vector<std::string> words = {fmt::format("-arch={}", arch.compiledAs), options.optimise ? "-O3" : "-O0",
@@ -182,23 +161,7 @@ Result<Assembly> NvJitLink::assemble(std::string_view ptx, const Arch &arch, con
     return failed(link, code);
   result.log = link.infoLog();
 
-  TILEC_ASSIGN(std::vector<CubinKernel> found, listKernels(result.cubin));
-  AsmLog log = parseAsmLog(result.log);
-  result.notes = log.notes;
-  for (const std::string &entry : entries) {
-    auto kernel = std::ranges::find(found, entry, &CubinKernel::name);
-    if (kernel == found.end() || kernel->codeBytes == 0) {
-      auto error = internalError("{} {} gave a cubin without the kernel {}", name(), version(), entry);
-      error.error().detail = result.log;
-      return error;
-    }
-    Resources resources = log.kernels[entry];
-    resources.codeBytes = int(kernel->codeBytes);
-    for (const AsmNote &note : log.notes)
-      if (note.kernel.empty() || note.kernel == entry)
-        resources.warnings.push_back(note.code.empty() ? note.text : fmt::format("{}: {}", note.code, note.text));
-    result.kernels.push_back({entry, std::move(resources)});
-  }
+  TILEC_TRY(complete(result, entries, *this));
   return result;
 }
 
@@ -208,29 +171,15 @@ Result<Assembly> NvJitLink::assemble(std::string_view ptx, const Arch &arch, con
 
 constexpr std::string_view sonames[] = {"libnvJitLink.so.13", "libnvJitLink.so.12"};
 
-/// Where NVIDIA's Python packages put the library below site-packages.
-constexpr std::string_view wheelFolders[] = {"nvidia/cu13/lib", "nvidia/nvjitlink/lib"};
-
 /// Files to try, best first. Names without a folder go through the loader's path.
 std::vector<std::string> candidates() {
   std::vector<std::string> list(std::begin(sonames), std::end(sonames));
-  auto addFolder = [&](const fs::path &folder) {
+  for (const fs::path &folder : toolkitFolders("lib", {"nvidia/cu13/lib", "nvidia/nvjitlink/lib"}, "lib64"))
     for (std::string_view soname : sonames) {
       std::error_code ignored;
       if (fs::exists(folder / soname, ignored))
         list.push_back((folder / soname).string());
     }
-  };
-  std::error_code ignored;
-  fs::path folder = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  addFolder(folder);
-  addFolder(folder.parent_path() / "lib");
-  // A virtual environment of the project stands some levels above a build folder.
-  for (int level = 0; level < 4 && folder.has_relative_path(); ++level, folder = folder.parent_path())
-    for (fs::directory_iterator it(folder / ".venv/lib", ignored), end; !ignored && it != end; it.increment(ignored))
-      for (std::string_view wheel : wheelFolders)
-        addFolder(it->path() / "site-packages" / wheel);
-  addFolder("/usr/local/cuda/lib64");
   return list;
 }
 

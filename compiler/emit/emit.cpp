@@ -97,8 +97,12 @@ tile::KernelOp Emitter::makeKernel() {
     DType dtype = program.letDTypes.at(name);
     argument(tile::elementType(builder.getContext(), dtype), name, "scalar", dtype);
   }
-  for (const auto &[name, wide] : usedSymbols)
-    argument(builder.getIntegerType(wide ? 64 : 32), name, "symbol", wide ? DType::i64 : DType::i32);
+  for (const auto &[name, wide] : usedSymbols) {
+    NamedAttrList more;
+    if (auto multiple = program.multiples.find(name); multiple != program.multiples.end())
+      more.set("tile.divisible", builder.getI64IntegerAttr(multiple->second));
+    argument(builder.getIntegerType(wide ? 64 : 32), name, "symbol", wide ? DType::i64 : DType::i32, more);
+  }
 
   auto kernel = make<tile::KernelOp>(program.name, builder.getFunctionType(types, {}));
   kernel.setArgAttrsAttr(builder.getArrayAttr(attributes));

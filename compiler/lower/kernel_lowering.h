@@ -6,6 +6,7 @@
 #include "compiler/target/target.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
+#include <memory>
 #include <unordered_map>
 
 namespace tilec::lower {
@@ -27,6 +28,8 @@ struct ArrayValue {
 struct HashValue {
   size_t operator()(Value value) const { return mlir::hash_value(value); }
 };
+
+struct MatrixLoad;
 
 class KernelLowering {
 public:
@@ -75,8 +78,11 @@ public:
   // Values.
   const Registers &get(Value value) const { return values.find(value)->second; }
   Value scalar(Value value) const { return get(value).front(); }
+  /// One register of a tile, loaded now where that was left to its first use.
+  Value get(Value value, uint32_t reg);
   bool isKnown(Value value) const { return values.contains(value); }
   Value extentAtEntry(Value array, int64_t axis);
+  int64_t divisor(Value value, int depth = 8);
   void set(Value value, Registers registers) { values[value] = std::move(registers); }
   unsigned registerCount(Type type) const;
 
@@ -138,6 +144,7 @@ public:
   /// References to what a map holds stay good while it grows: lowering an op reads some entries and adds another.
   template <typename T> using ValueMap = std::unordered_map<Value, T, HashValue>;
   ValueMap<Registers> values;
+  ValueMap<std::shared_ptr<MatrixLoad>> onDemand; ///< tiles that the product that takes them loads piece by piece
   ValueMap<ArrayValue> arrays;
 };
 

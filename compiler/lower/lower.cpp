@@ -2,6 +2,7 @@
 #include "compiler/lower/kernel_lowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -84,9 +85,14 @@ private:
   Value isMultiple(Value value, int64_t of) {
     return k.compare(LLVM::ICmpPredicate::eq, k.bitAnd(value, k.constant(k.i64(), of - 1)), k.constant(k.i64(), 0));
   }
+  bool isKnownMultiple(Value value, int64_t of) const {
+    return tested.contains({value, of}) || k.divisor(value) % of == 0;
+  }
   void requireMultiple(Value value, int64_t of) {
-    if (tested.insert({value, of}).second)
+    if (!isKnownMultiple(value, of)) {
+      tested.insert({value, of});
       require(isMultiple(value, of));
+    }
   }
   bool requireRows(Value array, int64_t unitAxis, int64_t vector);
 
@@ -129,7 +135,7 @@ void VectorConditions::visit(Operation *op, Value view, Type type, ValueRange in
     op->setAttr("tile.vector", k.b.getI64IntegerAttr(1));
     return;
   }
-  if (inBounds || tested.contains({extent, vector}))
+  if (inBounds || isKnownMultiple(extent, vector))
     return;
   Value whole = isMultiple(extent, vector);
   Value index = indices[size_t(unitAxis)];
@@ -148,6 +154,28 @@ void VectorConditions::visit(Operation *op, Value view, Type type, ValueRange in
 }
 
 } // namespace
+
+/// A power of two, at most 16, that an integer made of symbols and constants is known to be a multiple of.
+int64_t KernelLowering::divisor(Value value, int depth) {
+  constexpr int64_t widest = 16;
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return constant.isZero() ? widest : int64_t(1) << std::min(4u, constant.countr_zero());
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto known = argument.getOwner() == &func.getBody().front()
+                     ? kernel.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "tile.divisible")
+                     : nullptr;
+    return known ? std::min(widest, known.getInt()) : 1;
+  }
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == 0)
+    return 1;
+  if (isa<LLVM::MulOp>(op))
+    return std::min(widest, divisor(op->getOperand(0), depth - 1) * divisor(op->getOperand(1), depth - 1));
+  if (isa<LLVM::AddOp, LLVM::SubOp>(op))
+    return std::min(divisor(op->getOperand(0), depth - 1), divisor(op->getOperand(1), depth - 1));
+  return isa<LLVM::SExtOp, LLVM::ZExtOp, LLVM::TruncOp>(op) ? divisor(op->getOperand(0), depth - 1) : 1;
+}
 
 /// The extent of an array or a part of one along an axis, where the entry knows it. That of a slice may be shorter than
 /// the value given: what is asked of it is divisibility, which its bounds have been asked for.

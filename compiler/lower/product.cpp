@@ -14,7 +14,7 @@ namespace {
 class Fragments {
 public:
   Fragments(KernelLowering &k, Value tile)
-      : values(k.get(tile)), layout(tile::layoutOf(cast<RankedTensorType>(tile.getType()))) {
+      : k(k), tile(tile), layout(tile::layoutOf(cast<RankedTensorType>(tile.getType()))) {
     for (uint32_t reg = 0; reg < layout.registers(); ++reg)
       registers.try_emplace(layout.apply({reg, 0, 0, 0}), reg);
   }
@@ -22,7 +22,7 @@ public:
     int64_t coords[] = {row, column};
     return registers.at(layout.index(coords));
   }
-  Value value(int64_t row, int64_t column) const { return values[at(row, column)]; }
+  Value value(int64_t row, int64_t column) const { return k.get(tile, at(row, column)); }
   bool holds(int64_t row, int64_t column) const {
     int64_t coords[] = {row, column};
     return registers.contains(layout.index(coords));
@@ -30,7 +30,8 @@ public:
   const LinearLayout::Shape &shape() const { return layout.shape(); }
 
 private:
-  const Registers values;
+  KernelLowering &k;
+  Value tile;
   LinearLayout layout;
   llvm::DenseMap<uint64_t, uint32_t> registers;
 };

@@ -122,6 +122,38 @@ LogicalResult KernelLowering::lowerSharedLoad(tgpu::LoadSharedOp op) {
   return success();
 }
 
+/// Whether the product that takes a tile from shared memory is the next op but for loads like this one: the loads then
+/// wait until their fragments are multiplied, so that few of them are in registers at a time.
+static bool feedsNextProduct(tgpu::LoadSharedOp op) {
+  if (!op->hasOneUse() || !isa<tile::MmaOp>(*op->user_begin()))
+    return false;
+  for (Operation *next = op->getNextNode(); next; next = next->getNextNode())
+    if (next == *op->user_begin())
+      return true;
+    else if (!isa<tgpu::LoadSharedOp>(next))
+      return false;
+  return false;
+}
+
+void MatrixLoad::load(KernelLowering &k, Registers &registers, uint32_t reg) {
+  uint32_t group = reg >> (1 + chosen);
+  SmallVector<Value> words = k.assembly(text, constraints, SmallVector<Type>(size_t(1) << chosen, k.i32()),
+                                        {tile.address(group)}, /*sideEffects=*/true);
+  for (auto [i, word] : llvm::enumerate(words)) {
+    Value both = LLVM::BitcastOp::create(k.b, k.loc, VectorType::get(2, tile.elementType), word);
+    uint32_t first = (group << (1 + chosen)) | uint32_t(i) << 1;
+    for (uint32_t half = 0; half < 2; ++half)
+      registers[first | half] = LLVM::ExtractElementOp::create(k.b, k.loc, both, k.constant(k.i32(), half));
+  }
+}
+
+Value KernelLowering::get(Value value, uint32_t reg) {
+  Registers &registers = values.find(value)->second;
+  if (!registers[reg])
+    onDemand.at(value)->load(*this, registers, reg);
+  return registers[reg];
+}
+
 /// 8 × 8 matrices of 16-bit elements by ldmatrix, where the registers are those of a matrix unit's operand: pairs along
 /// one axis in a register, 4 lanes along it, 8 lanes along the other. Rows of 16 bytes in memory run along either;
 /// along the other axis the instruction transposes.
@@ -155,26 +187,21 @@ bool KernelLowering::lowerMatrixLoad(tgpu::LoadSharedOp op) {
   SharedTile tile(*this, buffer, stage, addresses, type.getElementType());
 
   size_t matrices = size_t(1) << chosen;
-  std::string text =
+  auto load = std::make_shared<MatrixLoad>(MatrixLoad{tile, chosen, "", ""});
+  load->text =
       "ldmatrix.sync.aligned.m8n8.x" + std::to_string(matrices) + (transposes ? ".trans" : "") + ".shared.b16 {";
-  std::string constraints;
   for (size_t i = 0; i < matrices; ++i) {
-    text += (i ? ", $" : "$") + std::to_string(i);
-    constraints += "=r,";
+    load->text += (i ? ", $" : "$") + std::to_string(i);
+    load->constraints += "=r,";
   }
-  text += "}, [$" + std::to_string(matrices) + "];";
+  load->text += "}, [$" + std::to_string(matrices) + "];";
+  load->constraints += "l";
   Registers registers(layout.registers());
-  for (uint32_t reg = 0; reg < addresses.registers(); ++reg) {
-    SmallVector<Value> words =
-        assembly(text, constraints + "l", SmallVector<Type>(matrices, i32()), {tile.address(reg)},
-                 /*sideEffects=*/true);
-    for (auto [i, word] : llvm::enumerate(words)) {
-      Value both = LLVM::BitcastOp::create(b, loc, VectorType::get(2, element), word);
-      uint32_t first = (reg << (1 + chosen)) | uint32_t(i) << 1;
-      for (uint32_t half = 0; half < 2; ++half)
-        registers[first | half] = LLVM::ExtractElementOp::create(b, loc, both, constant(i32(), half));
-    }
-  }
+  if (feedsNextProduct(op))
+    onDemand[op.getResult()] = load;
+  else
+    for (uint32_t reg = 0; reg < layout.registers(); reg += uint32_t(2 * matrices))
+      load->load(*this, registers, reg);
   set(op, std::move(registers));
   return true;
 }

@@ -25,4 +25,13 @@ private:
   uint64_t reached = 0;
 };
 
+/// ldmatrix for a tile: each instruction gives 2^(1 + chosen) registers.
+struct MatrixLoad {
+  SharedTile tile; ///< the address of each instruction
+  size_t chosen;
+  std::string text, constraints;
+  /// Loads the instruction's registers that `reg` is among.
+  void load(KernelLowering &k, Registers &registers, uint32_t reg);
+};
+
 } // namespace tilec::lower

@@ -69,6 +69,8 @@ struct Bindings {
   std::map<std::string, LaunchValue, std::less<>> problem;
   std::map<std::string, int64_t> hints; ///< "occupancy" or "a.load.latency"
   const Arch *arch = nullptr;
+  /// For launches whose extents divide as those of `problem` do, where rows depend on them (Program::multiples).
+  bool specialize = false;
 };
 
 /// Names of the kernels of a file, in source order.

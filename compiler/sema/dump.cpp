@@ -62,6 +62,8 @@ public:
       text += fmt::format("  symbols {}\n", join(program.symbols, ", "));
     for (const auto &[name, value] : program.folded)
       text += fmt::format("  folded {} = {}\n", name, value);
+    for (const auto &[name, value] : program.multiples)
+      text += fmt::format("  multiple {} of {}\n", name, value);
     for (const auto &[name, expr] : program.lets)
       text += fmt::format("  let {} = {}\n", name, toString(expr));
     for (const Condition &condition : program.requirements)

@@ -334,6 +334,8 @@ std::optional<Program> Instantiation::run() {
   requirements();
   hints();
   letDTypes();
+  if (headed && bindings.specialize)
+    specialize();
   if (headed)
     checker.checkBody(*decl->second, interface);
   if (diags.errorCount() != before)

@@ -30,6 +30,7 @@ private:
   bool requirements();
   bool hints();
   void letDTypes();
+  void specialize(); // specialize.cpp
 };
 
 } // namespace tilec::sema

@@ -249,6 +249,7 @@ struct Program {
   std::vector<ScalarSpec> scalars;
   std::vector<std::string> symbols;
   std::map<std::string, int64_t> folded;         ///< symbols fixed by -D
+  std::map<std::string, int64_t> multiples;      ///< powers of two that symbols are multiples of, checked at launch
   std::map<std::string, LaunchValue> parameters; ///< every compile-time parameter with its value
   std::vector<std::pair<std::string, LaunchExpr>> lets;
   std::map<std::string, DType> letDTypes; ///< of `lets` that the body uses and that are no integers

@@ -19,6 +19,11 @@ static int64_t divisorOf(Value value, int depth) {
       return maxDivisor;
     return std::min<int64_t>(maxDivisor, int64_t(1) << std::min(16u, constant.countr_zero()));
   }
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto kernel = dyn_cast_or_null<tile::KernelOp>(argument.getOwner()->getParentOp());
+    auto known = kernel ? kernel.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "tile.divisible") : nullptr;
+    return known ? known.getInt() : 1;
+  }
   Operation *op = value.getDefiningOp();
   if (!op || depth == 0)
     return 1;

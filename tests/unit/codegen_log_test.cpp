@@ -61,6 +61,23 @@ struct NoteCase {
   std::string_view kernel;
 };
 
+TEST(AsmLog, ReadsWhatPtxasItselfWrites) {
+  // Its own log has the properties on a line without its name; those of a helper are not the kernel's.
+  AsmLog log = parseAsmLog(R"(ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'attention' for 'sm_90a'
+ptxas info    : Function properties for helper
+    64 bytes stack frame, 8 bytes spill stores, 8 bytes spill loads
+ptxas info    : Function properties for attention
+    88 bytes stack frame, 108 bytes spill stores, 100 bytes spill loads
+ptxas info    : Used 255 registers, used 1 barriers, 88 bytes cumulative stack size
+)");
+  const Resources &kernel = log.kernels.at("attention");
+  EXPECT_EQ(kernel.registers, 255);
+  EXPECT_EQ(kernel.stackBytes, 88);
+  EXPECT_EQ(kernel.spillStoreBytes, 108);
+  EXPECT_EQ(kernel.spillLoadBytes, 100);
+}
+
 TEST(AsmLog, GivesRemarksTheirMeaning) {
   constexpr NoteCase cases[] = {
       {"ptxas info    : (C7504) Potential Performance Loss: 'setmaxnreg' ignored to maintain compatibility across "
