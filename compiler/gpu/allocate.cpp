@@ -79,7 +79,8 @@ LogicalResult allocate(tile::KernelOp kernel, const SharedMemoryOptions &options
     placed.push_back(buffer);
   }
   if (options.limit && total > options.limit)
-    return kernel.emitOpError() << "wants " << total << " bytes of shared memory, a block may have " << options.limit;
+    return emitError(kernel.getLoc()) << "kernel '" << kernel.getSymName() << "' needs " << total
+                                      << " bytes of shared memory, and a block may have " << options.limit;
   kernel->setAttr("tile.shared", Builder(kernel.getContext()).getI64IntegerAttr(total));
   return success();
 }

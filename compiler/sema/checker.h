@@ -107,6 +107,7 @@ private:
   Frame *frame = nullptr;
   int frames = 0;
   bool tooDeep = false; ///< a limit was hit: nothing goes on until the outermost call is left
+  bool tooLong = false; ///< reported
   int inlined = 0;
   int64_t unrolled = 0; ///< trips of `static for`s
   int depth = 0;        ///< nested expressions, calls included
@@ -247,6 +248,7 @@ private:
   // -- statements (stmts.cpp, loops.cpp)
   Value block(const syntax::Block &b, bool wanted, bool tail = false);
   Value statements(const syntax::Block &b, size_t from, bool wanted, bool tail);
+  bool isTooLong(Span at);
   void returnStmt(const syntax::ReturnStmt &s);
   void loopExit(const syntax::Stmt &s);
   Value readBinding(Binding &binding, Span span);

@@ -20,6 +20,17 @@ Value Checker::block(const syntax::Block &b, bool wanted, bool tail) {
   return value;
 }
 
+/// Reports once that the program is longer than any machine code should be; what follows is not looked at.
+bool Checker::isTooLong(Span at) {
+  constexpr size_t most = size_t(1) << 17;
+  if (program.values.size() <= most)
+    return false;
+  if (!std::exchange(tooLong, true))
+    report(Diag::ProgramTooLong, at, fmt::format("the kernel has more than {} instructions here", most),
+           "let a loop that runs, `for` instead of `static for`, do what repeats");
+  return true;
+}
+
 /// From a statement to the end of the block. The value is that of the last statement, if it is an expression. `tail`:
 /// the end of the block is that of a function or trip with other ends as well, and control leaves it there.
 Value Checker::statements(const syntax::Block &b, size_t from, bool wanted, bool tail) {
@@ -28,6 +39,8 @@ Value Checker::statements(const syntax::Block &b, size_t from, bool wanted, bool
     if (frame->flow.open())
       return guarded(b, i, wanted, tail);
     const syntax::Stmt &s = *b.stmts[i];
+    if (isTooLong(s.span))
+      return Value::error();
     bool last = i + 1 == b.stmts.size();
     value = Value::unit();
     auto *statement = syntax::dynAs<syntax::ExprStmt>(&s);

@@ -6,7 +6,7 @@
 module {
   // CHECK-LABEL: @share
   // CHECK-SAME: tile.shared = 16416
-  // LIMIT: error: 'tile.kernel' op wants 16416 bytes of shared memory, a block may have 16384
+  // LIMIT: error: kernel '{{.*}}' needs 16416 bytes of shared memory, and a block may have 16384
   tile.kernel @share() {
     %t = arith.constant dense<1.0> : tensor<4096xf32, #row>
     %s = arith.constant dense<1.0> : tensor<4xf32, #few>

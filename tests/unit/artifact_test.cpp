@@ -98,6 +98,15 @@ TEST(Artifact, VersionNamesFoundAndSupported) {
             fmt::format("the artifact has version 7, and this tilec reads version {}", artifactVersion));
 }
 
+TEST(Artifact, AnOlderVersionIsNamedAsWell) {
+  Json json = toJson(sample());
+  json["version"] = 0;
+  auto r = artifactFromJson(json);
+  ASSERT_FALSE(r);
+  EXPECT_EQ(r.error().message,
+            fmt::format("the artifact has version 0, and this tilec reads version {}", artifactVersion));
+}
+
 TEST(Artifact, WrongFieldsAreNamed) {
   Json json = toJson(sample());
   json["launches"][0]["params"][2]["value"] = Json::array({"Nope"});
