@@ -36,7 +36,8 @@ std::optional<DType> Checker::annotatedDType(const TypeExpr &type, DType found, 
       declare(type.name.text, type.name.span, NameKind::Let, Value::ofDType(found));
       return found;
     }
-    report(Diag::UnknownName, type.name.span, fmt::format("there is no dtype '{}'", type.name.text));
+    report(Diag::UnknownName, type.name.span, fmt::format("there is no dtype '{}'", type.name.text),
+           likelyName(type.name.text));
     return std::nullopt;
   }
   Value value = binding ? readBinding(*binding, type.name.span) : constant(*constantDecl->second);

@@ -1,6 +1,7 @@
 // Calls: functions of the program by inlining, built-ins by their table.
 #include "compiler/base/text.h"
 #include "compiler/sema/checker.h"
+#include "compiler/sema/foreign.h"
 #include "compiler/sema/walk.h"
 
 namespace tilec::sema {
@@ -58,7 +59,7 @@ Value Checker::callExpr(const CallExpr &e, bool wanted) {
   if (names.hasImports)
     return Value::error();
   return fail(Diag::UnknownFunction, e.callee.span, fmt::format("there is no function '{}'", name),
-              diags.crowded() ? "" : suggest(name, visibleFns()));
+              diags.crowded() ? "" : mendName(name, visibleFns()));
 }
 
 /// `target.has(FEATURE)`: the names are those of the table of features, which grows with the architectures.

@@ -1,5 +1,6 @@
 // A whole file: every kernel with its defaults, and functions that no kernel reaches by their names alone.
 #include "compiler/base/text.h"
+#include "compiler/sema/foreign.h"
 #include "compiler/sema/instantiate.h"
 #include "compiler/sema/interface.h"
 #include "compiler/sema/walk.h"
@@ -131,7 +132,7 @@ private:
                      : fmt::format("there is no name '{}' here", text))
         .help = isFn              ? fmt::format("call it, as in '{}(…)'", text)
                 : diags.crowded() ? ""
-                                  : suggest(text, values);
+                                  : mendName(text, values);
   }
 
   void call(const CallExpr &e) {
@@ -153,7 +154,7 @@ private:
       for (const BuiltinInfo &row : allBuiltins())
         all.emplace_back(row.name);
       diags.report(Diag::UnknownFunction, e.callee.span, fmt::format("there is no function '{}'", callee)).help =
-          suggest(callee, all);
+          mendName(callee, all);
     }
     static constexpr std::string_view words[] = {"site", "rounding", "order", "scope", "combine"};
     for (const Arg &arg : e.args)

@@ -1,6 +1,7 @@
 // Expressions: names, operators, members, tuples, inserted axes.
 #include "compiler/base/text.h"
 #include "compiler/sema/checker.h"
+#include "compiler/sema/foreign.h"
 
 namespace tilec::sema {
 
@@ -115,7 +116,7 @@ std::string Checker::likelyName(const std::string &name) const {
   for (const DTypeInfo &row : allDTypes())
     dtypes.emplace_back(row.name);
   bool isDType = nearest(name, visible).empty() && !nearest(name, dtypes).empty();
-  return suggest(name, isDType ? dtypes : visible);
+  return mendName(name, isDType ? dtypes : visible);
 }
 
 /// Values before constants of the file; functions have a namespace of their own, which the message tells.
