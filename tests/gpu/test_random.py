@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""Random programs give the executor's bits on the GPU, whatever the hints.
+
+usage: test_random.py TILEC [FIRST COUNT [FOLDER]]   FOLDER keeps the programs that fail
+
+Programs 0 to 499 under four hint settings by default; tests/tools/random_kernels.py makes them.
+"""
+import concurrent.futures
+import os
+import pathlib
+import shutil
+import sys
+
+from common import ROOT, Suite
+
+sys.path.insert(0, str(ROOT / "tests/tools"))
+import random_kernels  # noqa: E402
+
+
+def main():
+    suite = Suite()
+    first, count = (int(sys.argv[2]), int(sys.argv[3])) if len(sys.argv) > 3 else (0, 500)
+    kept = pathlib.Path(sys.argv[4]) if len(sys.argv) > 4 else None
+
+    def examine(seed):
+        text, arguments = random_kernels.program(seed)
+        path = pathlib.Path(suite.path(f"seed{seed}.tile"))
+        path.write_text(text)
+        for hints in random_kernels.settings(seed):
+            before = len(suite.failures)
+            suite.run(f"seed {seed} {' '.join(hints)}", "run", path, "--device", "cuda:0", "--seed", seed, *arguments,
+                      *hints)
+            if len(suite.failures) != before and kept:
+                kept.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, kept)
+
+    with concurrent.futures.ThreadPoolExecutor(min(16, os.cpu_count() or 1)) as pool:
+        list(pool.map(examine, range(first, first + count)))
+    suite.finish()
+
+
+if __name__ == "__main__":
+    main()
