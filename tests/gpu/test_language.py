@@ -9,7 +9,7 @@ import re
 import shlex
 import sys
 
-from common import ROOT, Suite
+from common import ROOT, WORKERS, Suite
 
 sys.path.insert(0, str(ROOT / "tests/tools"))
 import values  # noqa: E402
@@ -65,7 +65,7 @@ def main():
             print(f"FAIL {label}: exit {done.returncode}: tilec {' '.join(command)}")
             print("\n".join("  " + line for line in (done.stdout + done.stderr).splitlines()[:12]))
 
-    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+    with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
         list(pool.map(run, value_tests()))
     for what, count in gaps.most_common():
         print(f"{count} skipped: '{what}' does not run on a GPU yet")

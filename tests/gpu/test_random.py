@@ -6,12 +6,11 @@ usage: test_random.py TILEC [FIRST COUNT [FOLDER]]   FOLDER keeps the programs t
 Programs 0 to 499 under four hint settings by default; tests/tools/random_kernels.py makes them.
 """
 import concurrent.futures
-import os
 import pathlib
 import shutil
 import sys
 
-from common import ROOT, Suite
+from common import ROOT, WORKERS, Suite
 
 sys.path.insert(0, str(ROOT / "tests/tools"))
 import random_kernels  # noqa: E402
@@ -34,7 +33,7 @@ def main():
                 kept.mkdir(parents=True, exist_ok=True)
                 shutil.copy(path, kept)
 
-    with concurrent.futures.ThreadPoolExecutor(min(16, os.cpu_count() or 1)) as pool:
+    with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
         list(pool.map(examine, range(first, first + count)))
     suite.finish()
 
