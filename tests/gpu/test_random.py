@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Random programs give the executor's bits on the GPU, whatever the hints.
 
-usage: test_random.py TILEC [FIRST COUNT [FOLDER]]   FOLDER keeps the programs that fail
+usage: test_random.py TILEC [FIRST COUNT [FOLDER]]
 
-Programs 0 to 499 under four hint settings by default; tests/tools/random_kernels.py makes them.
+Programs 0 to 499 under four hint settings by default, made by tests/tools/random_kernels.py; FIRST and COUNT split the
+work over several calls. A program that fails is kept in FOLDER, with how it was run and what was said.
 """
 import concurrent.futures
 import pathlib
-import shutil
 import sys
 
 from common import ROOT, WORKERS, Suite
@@ -25,13 +25,13 @@ def main():
         text, arguments = random_kernels.program(seed)
         path = pathlib.Path(suite.path(f"seed{seed}.tile"))
         path.write_text(text)
-        for hints in random_kernels.settings(seed):
-            before = len(suite.failures)
-            suite.run(f"seed {seed} {' '.join(hints)}", "run", path, "--device", "cuda:0", "--seed", seed, *arguments,
-                      *hints)
-            if len(suite.failures) != before and kept:
+        for number, hints in enumerate(random_kernels.settings(seed)):
+            call = ["run", path, "--device", "cuda:0", "--seed", seed, *arguments, *hints]
+            done = suite.run(f"seed {seed} {' '.join(hints)}", *call)
+            if done.returncode and kept:
                 kept.mkdir(parents=True, exist_ok=True)
-                shutil.copy(path, kept)
+                said = [f"# tilec {' '.join(map(str, call))}", *(done.stdout + done.stderr).splitlines()]
+                (kept / f"seed{seed}.{number}.tile").write_text("\n# ".join(said) + "\n" + text)
 
     with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
         list(pool.map(examine, range(first, first + count)))
