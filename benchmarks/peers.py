@@ -42,6 +42,10 @@ class Row:
     axes: tuple = ()  # what `tilec tune` is to try, where the whole space would take longer than a comparison should
     more_outputs: dict = field(default_factory=dict)  # array: (its extents, dtype), for outputs that are not compared
 
+    @property
+    def is_bound_by_memory(self):
+        return self.recipe not in ("matmul", "attention")
+
     def shape(self, extents):
         return tuple(self.problem[e] for e in extents)
 

@@ -29,6 +29,7 @@ from stats import compare, spread, verdict  # noqa: E402
 TUNE_SECONDS, BUILD_SECONDS = 300, 60
 TUNE_ROUNDS = 12  # for each of Triton's configurations
 MODES = ("cool", "sustained")
+LARGE = 200_000_000  # bytes of a row whose time is held against that of a copy
 
 
 def say(text=""):
@@ -105,6 +106,7 @@ class Measurement:
         from plan import DTYPES, Plan
         self.torch, self.harness, self.row, self.rounds = torch, harness, row, rounds
         self.errors, self.failures = {}, {}
+        self.copied = []
         dtype = getattr(torch, DTYPES[row.dtype][1])
         self.out, extents = row.output
         with torch.cuda.stream(harness.stream):
@@ -171,6 +173,15 @@ class Measurement:
             raise RuntimeError(f"no peer runs: {self.failures}")
         return calls
 
+    def copy(self):
+        """A copy that moves as many bytes as the row, half read and half written, where those are many."""
+        if self.row.bytes < LARGE or not self.row.is_bound_by_memory:
+            return {}
+        if not self.copied:
+            self.copied = [self.torch.empty(self.row.bytes // 2, dtype=self.torch.uint8, device="cuda") for _ in range(2)]
+        to, source = self.copied
+        return {"copy": lambda: to.copy_(source)}
+
     def run(self):
         self.check("ours", self.ours)
         calls = self.peers()
@@ -179,7 +190,7 @@ class Measurement:
         results = {}
         for mode in MODES:
             self.harness.warm()
-            raced = {"ours": self.ours, "ours again": self.ours, **calls}
+            raced = {"ours": self.ours, "ours again": self.ours, **calls, **self.copy()}
             results[mode] = summarize(self.harness.race(raced, self.rounds, mode))
         # What was timed last is still right.
         self.check_again()
@@ -207,11 +218,12 @@ class Measurement:
 def summarize(times):
     """What one race says: medians, and the best peer against ours with the A/A spread beside it."""
     medians = {name: statistics.median(t) for name, t in times.items()}
-    peers = {name: ms for name, ms in medians.items() if not name.startswith("ours")}
+    peers = {name: ms for name, ms in medians.items() if not name.startswith("ours") and name != "copy"}
     best = min(peers, key=peers.get)
     against = compare(times[best], times["ours"])
     width = spread(times["ours"], times["ours again"])
-    return {"ours_ms": medians["ours"], "peers": peers, "speed": against["ratio"], "best_peer": best,
+    of_copy = {"of_copy": compare(times["copy"], times["ours"])["ratio"]} if "copy" in times else {}
+    return {"ours_ms": medians["ours"], "peers": peers, **of_copy, "speed": against["ratio"], "best_peer": best,
             "interval": against["interval"], "aa_spread": width, "verdict": verdict(against, width)}
 
 
@@ -219,7 +231,8 @@ def line(name, mode, r):
     low, high = r["interval"]
     peers = "  ".join(f"{peer} {ms:8.4f}" for peer, ms in r["peers"].items())
     return (f"{name:26} {mode:9}  ours {r['ours_ms']:8.4f}  {peers}  {r['best_peer']}/ours {r['speed']:.3f} "
-            f"[{low:.3f}, {high:.3f}]  A/A ±{r['aa_spread'] * 100:.1f} %  {r['verdict']}")
+            f"[{low:.3f}, {high:.3f}]  A/A ±{r['aa_spread'] * 100:.1f} %  {r['verdict']}"
+            + (f"  {r['of_copy']:.3f} of a copy" if "of_copy" in r else ""))
 
 
 # ------------------------------------------------------------------------------------------------------------ all

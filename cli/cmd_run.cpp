@@ -5,6 +5,7 @@
 #include "runtime/inputs.h"
 #include "runtime/launch.h"
 #include "runtime/npy.h"
+#include "runtime/reports.h"
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -234,6 +235,8 @@ private:
     };
     // What the kernel prints is its output; where that is JSON, it goes beside it.
     options.print = [&](std::string_view text) {
+      if (device != "cpu")
+        return; // the GPU's have been shown
       context.err.endLive();
       (context.json ? context.err : context.out).print(std::string(text));
     };
@@ -265,6 +268,17 @@ private:
     TILEC_TRY(gpu.synchronize());
     for (const runtime::DeviceArray &array : arrays)
       TILEC_TRY(array.buffer.checkGuards());
+
+    TILEC_ASSIGN(runtime::Reports reports, runtime::readReports(plan, compilation.artifact));
+    if (!reports.printed.empty())
+      (context.json ? context.err : context.out).print(reports.printed);
+    if (reports.lostBytes)
+      context.err.print(fmt::format("note: {} bytes of what the kernel prints had no room in the print buffer\n",
+                                    groupDigits(reports.lostBytes)));
+    for (const std::string &failure : reports.failures)
+      context.err.print(fmt::format("{} {}\n", context.err.styled(Style::Red, "error:"), failure));
+    if (!reports.failures.empty())
+      return exitCode(ErrorKind::Program);
 
     // The executor starts from the same inputs; its own outputs are compared in place.
     tuner::HostProblem expected = host;

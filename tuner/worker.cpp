@@ -3,6 +3,7 @@
 #include "tuner/worker.h"
 #include "compiler/base/files.h"
 #include "runtime/launch.h"
+#include "runtime/reports.h"
 #include "runtime/timing.h"
 #include "tuner/protocol.h"
 #include "tuner/race.h"
@@ -205,6 +206,11 @@ private:
       return verdict(ok.error(), TrialStatus::Faulted);
     if (Judged ok = guards(held, *plan); !ok)
       return ok;
+    auto reports = runtime::readReports(*plan, operation.artifact());
+    if (!reports)
+      return verdict(reports.error(), TrialStatus::Died);
+    if (!reports->failures.empty())
+      return std::unexpected(Verdict{TrialStatus::Wrong, reports->failures.front()});
     for (const Expected &expected : held.outputs)
       if (Judged ok = compareOutput(held, expected, makeGolden); !ok)
         return ok;

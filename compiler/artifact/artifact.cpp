@@ -65,6 +65,13 @@ void fields(auto &io, Is<SiteSpec> auto &s) {
   io("place", s.place);
   io("hints", s.hints);
 }
+void fields(auto &io, Is<MessageSpec> auto &s) {
+  io("assertion", s.assertion);
+  io("place", s.place);
+  io("pieces", s.pieces);
+  io("dtypes", s.dtypes);
+  io("shapes", s.shapes);
+}
 void fields(auto &io, Is<LaunchSpec> auto &s) {
   io("entry", s.entry);
   io("binary", s.binary);
@@ -78,6 +85,7 @@ void fields(auto &io, Is<LaunchSpec> auto &s) {
   io("index64", s.index64);
   io("resources", s.resources);
   io("sites", s.sites);
+  io("messages", s.messages);
   io("hints", s.hints);
 }
 void fields(auto &io, Is<Provenance> auto &s) {

@@ -79,6 +79,15 @@ struct SiteSpec {
   std::map<std::string, int64_t> hints;
 };
 
+/// What a record of the print buffer stands for: a `print`, or an `assert` that fails.
+struct MessageSpec {
+  bool assertion = false;
+  std::string place;                        ///< file:line:column
+  std::vector<std::string> pieces;          ///< print: text around its values; assert: its text alone
+  std::vector<DType> dtypes;                ///< of each value
+  std::vector<std::vector<int64_t>> shapes; ///< of each value, or of the condition; empty: a scalar
+};
+
 struct LaunchSpec {
   std::string entry; ///< symbol in the cubin
   size_t binary = 0; ///< index into Artifact::binaries
@@ -93,6 +102,7 @@ struct LaunchSpec {
   bool index64 = false;                ///< extents may reach past 2^31
   Resources resources;
   std::vector<SiteSpec> sites;
+  std::vector<MessageSpec> messages;    ///< by the number in a record
   std::map<std::string, int64_t> hints; ///< kernel hints in force
 };
 

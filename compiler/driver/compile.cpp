@@ -183,13 +183,17 @@ private:
     launch.entry = kernel.entry;
     launch.threads = int(kernel.threads);
     launch.dynamicSharedBytes = kernel.sharedBytes;
+    launch.messages = kernel.messages;
     launch.params.clear();
     // The text of a stage says nothing of extents and strides: its launch cannot be planned, only its code looked at.
     if (!planned)
       return;
     for (const lower::KernelParam &p : kernel.params) {
       LaunchParam param;
-      if (p.kind == lower::ParamKind::Array) {
+      if (p.kind == lower::ParamKind::Print) {
+        param.kind = ParamKind::PrintBuffer;
+        param.value = LaunchExpr::constant(lower::printBufferBytes);
+      } else if (p.kind == lower::ParamKind::Array) {
         param.kind = ParamKind::ArrayBase;
         param.array = p.name;
       } else {

@@ -92,6 +92,19 @@ def Tgpu_BarrierOp : Tgpu_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let assemblyFormat = "attr-dict";
 }
 
+def Tgpu_PrintOp : Tgpu_Op<"print", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "writes a record with the values to the print buffer";
+  let description = "`message` is the record's number in the kernel's `tile.messages`; the buffer tells its place to all threads.";
+  let arguments = (ins Variadic<AnyType>:$values, Tgpu_SharedType:$buffer, I64Attr:$message);
+  let assemblyFormat = "$message $buffer (`(` $values^ `:` type($values) `)`)? attr-dict `:` type($buffer)";
+}
+
+def Tgpu_AssertOp : Tgpu_Op<"assert", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "writes a record and ends the block where an element is false";
+  let arguments = (ins AnyType:$condition, Tgpu_SharedType:$buffer, I64Attr:$message);
+  let assemblyFormat = "$message $buffer `(` $condition `:` type($condition) `)` attr-dict `:` type($buffer)";
+}
+
 def Tgpu_WarpReduceOp : Tgpu_Op<"warp_reduce", [Pure]> {
   let summary = "combines along axes within each warp";
   let description = [{

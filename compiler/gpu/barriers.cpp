@@ -85,6 +85,10 @@ SmallVector<Access> Barriers::accessesOf(Operation *op) {
     return {shared(load.getBuffer(), false)};
   if (auto copy = dyn_cast<tgpu::AsyncCopyOp>(op))
     return {shared(copy.getBuffer(), true), elements(copy.getView(), false)};
+  if (auto print = dyn_cast<tgpu::PrintOp>(op))
+    return {shared(print.getBuffer(), true)};
+  if (auto assertion = dyn_cast<tgpu::AssertOp>(op))
+    return {shared(assertion.getBuffer(), true)};
   if (auto product = dyn_cast<tgpu::FmaProductOp>(op))
     return {shared(product.getA(), false), shared(product.getB(), false)};
   if (auto store = dyn_cast<tile::StoreOp>(op))

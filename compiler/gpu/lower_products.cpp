@@ -68,9 +68,9 @@ LogicalResult shareResults(ModuleOp module) {
 }
 
 LogicalResult spellOut(ModuleOp module, const Arch &arch) {
-  return success(succeeded(splitReductions(module)) && succeeded(lowerProducts(module, arch)) &&
-                 succeeded(shareResults(module)) && succeeded(stageLoads(module, arch)) &&
-                 succeeded(lowerConversions(module)));
+  return success(succeeded(lowerReports(module)) && succeeded(splitReductions(module)) &&
+                 succeeded(lowerProducts(module, arch)) && succeeded(shareResults(module)) &&
+                 succeeded(stageLoads(module, arch)) && succeeded(lowerConversions(module)));
 }
 
 LogicalResult lowerToTgpu(ModuleOp module, const Arch &arch, const SharedMemoryOptions &options) {

@@ -18,6 +18,9 @@ mlir::LogicalResult lowerProducts(mlir::ModuleOp module, const Arch &arch);
 /// memory: all threads of a block go on with one value.
 mlir::LogicalResult shareResults(mlir::ModuleOp module);
 
+/// print and assert as records of the print buffer: the texts go to the kernel's attribute `tile.messages`.
+mlir::LogicalResult lowerReports(mlir::ModuleOp module);
+
 /// In loops, loads whose tiles go to a matrix unit through shared memory become asynchronous copies some trips ahead:
 /// as many as the hint `latency` of the access says, fewer where shared memory is short.
 mlir::LogicalResult stageLoads(mlir::ModuleOp module, const Arch &arch);

@@ -69,6 +69,9 @@ private:
   bool lowerMatrixLoad(tgpu::LoadSharedOp op);
   mlir::LogicalResult lowerAsyncCopy(tgpu::AsyncCopyOp op); // memory.cpp
   mlir::LogicalResult lowerConvertLayout(tile::ConvertLayoutOp op);
+  mlir::LogicalResult lowerPrint(tgpu::PrintOp op); // report.cpp
+  mlir::LogicalResult lowerAssert(tgpu::AssertOp op);
+  Value reserveRecord(tgpu::AllocSharedOp buffer, int64_t message, int64_t bytes, Value &fits);
   mlir::LogicalResult lowerWarpReduce(tgpu::WarpReduceOp op); // reduce.cpp
   mlir::LogicalResult lowerFor(Operation *op);                // control.cpp
   mlir::LogicalResult lowerIf(Operation *op);
@@ -138,6 +141,7 @@ public:
   Location loc = kernel.getLoc();
   mlir::LLVM::LLVMFuncOp func;
   Value lane, warp, thread; ///< i32
+  Value printBuffer;        ///< of kernels that print or assert
   bool vectors = true;      ///< which version of the body is being lowered
   bool hasBf16Atomics;
   bool contract = false; ///< the kernel permits fusing a product with a sum

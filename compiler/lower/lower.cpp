@@ -14,6 +14,9 @@ void KernelLowering::createFunction() {
   SmallVector<Type> types;
   for (BlockArgument argument : kernel.getBody().getArguments())
     types.push_back(memoryType(argument.getType()));
+  bool reports = kernel->hasAttr("tile.messages");
+  if (reports)
+    types.push_back(LLVM::LLVMPointerType::get(context(), 1));
   func = LLVM::LLVMFuncOp::create(b, loc, kernel.getSymName(),
                                   LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context()), types),
                                   LLVM::Linkage::External, /*dsoLocal=*/false, LLVM::CConv::PTX_Kernel);
@@ -43,6 +46,8 @@ void KernelLowering::createFunction() {
   b.setInsertionPointToStart(entry);
   for (auto [argument, value] : llvm::zip(kernel.getBody().getArguments(), entry->getArguments()))
     set(argument, {fromMemory(value, argument.getType())});
+  if (reports)
+    printBuffer = entry->getArguments().back();
   thread = intrinsic("llvm.nvvm.read.ptx.sreg.tid.x", i32(), {});
   lane = bitAnd(thread, constant(i32(), 31));
   warp = LLVM::LShrOp::create(b, loc, thread, constant(i32(), 5));
@@ -256,6 +261,8 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
         intrinsic("llvm.nvvm.barrier.cta.sync.aligned.all", Type(), {constant(i32(), 0)});
         return success();
       })
+      .Case([&](tgpu::PrintOp print) { return lowerPrint(print); })
+      .Case([&](tgpu::AssertOp assertion) { return lowerAssert(assertion); })
       .Case([&](tgpu::WarpReduceOp reduce) { return lowerWarpReduce(reduce); })
       .Case([&](tile::ConvertLayoutOp convert) { return lowerConvertLayout(convert); })
       .Case<arith::MulSIExtendedOp, arith::MulUIExtendedOp>(
@@ -307,6 +314,20 @@ static LoweredKernel describe(tile::KernelOp kernel) {
                               : kind == "scalar" ? ParamKind::Scalar
                                                  : ParamKind::Symbol,
                               kernel.argName(i).str(), *parseDType(kernel.argDType(i).str())});
+  }
+  if (auto messages = kernel->getAttrOfType<ArrayAttr>("tile.messages")) {
+    lowered.params.push_back({ParamKind::Print, "", DType::u8});
+    for (auto message : messages.getAsRange<DictionaryAttr>()) {
+      MessageSpec &spec = lowered.messages.emplace_back();
+      spec.assertion = message.getAs<BoolAttr>("assertion").getValue();
+      spec.place = message.getAs<StringAttr>("place").str();
+      for (auto piece : message.getAs<ArrayAttr>("pieces").getAsRange<StringAttr>())
+        spec.pieces.push_back(piece.str());
+      for (auto dtype : message.getAs<ArrayAttr>("dtypes").getAsRange<StringAttr>())
+        spec.dtypes.push_back(*parseDType(dtype.str()));
+      for (auto shape : message.getAs<ArrayAttr>("shapes").getAsRange<DenseI64ArrayAttr>())
+        spec.shapes.emplace_back(shape.asArrayRef().begin(), shape.asArrayRef().end());
+    }
   }
   lowered.threads = kernel->getAttrOfType<IntegerAttr>("tile.threads").getInt();
   if (auto shared = kernel->getAttrOfType<IntegerAttr>("tile.shared"))

@@ -1,7 +1,7 @@
 #pragma once
 // Tile and tgpu IR with layouts → the LLVM dialect, one thread's view of it. No NVVM dialect: special registers,
 // shuffles and barriers are intrinsic calls, predicated accesses inline PTX.
-#include "compiler/base/dtype.h"
+#include "compiler/artifact/artifact.h"
 #include "compiler/target/target.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <string>
@@ -9,7 +9,11 @@
 
 namespace tilec::lower {
 
-enum class ParamKind : uint8_t { Array, Scalar, Symbol };
+/// Bytes of the print buffer: a header of 16 with the count of bytes asked for, then records of 16 bytes and their
+/// values.
+inline constexpr int64_t printBufferBytes = int64_t(1) << 22;
+
+enum class ParamKind : uint8_t { Array, Scalar, Symbol, Print };
 
 /// One parameter of an entry point. An array is its base address; a bool scalar is passed as a byte.
 struct KernelParam {
@@ -21,9 +25,10 @@ struct KernelParam {
 /// What a launch of a lowered kernel has to know.
 struct LoweredKernel {
   std::string entry;
-  std::vector<KernelParam> params; ///< in the order of the entry point
-  int64_t threads = 0;             ///< of a block
-  int64_t sharedBytes = 0;         ///< dynamic shared memory
+  std::vector<KernelParam> params;   ///< in the order of the entry point
+  int64_t threads = 0;               ///< of a block
+  int64_t sharedBytes = 0;           ///< dynamic shared memory
+  std::vector<MessageSpec> messages; ///< where it prints or asserts: the last parameter is then the print buffer
 };
 
 /// Replaces every tile.kernel of the module by an llvm.func with the calling convention ptx_kernel. Wants layouts

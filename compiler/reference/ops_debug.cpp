@@ -1,4 +1,5 @@
 // What a program says about itself: print, assert, promises; and the order of launches, which one launch does not see.
+#include "compiler/base/tile_text.h"
 #include "compiler/reference/compiler.h"
 #include "compiler/reference/print.h"
 
@@ -42,8 +43,7 @@ static Status compilePrint(Compiler &c, Operation *op) {
     std::string &text = frame.output;
     for (const Piece &piece : pieces) {
       text += piece.text;
-      size_t line = text.rfind('\n'), indent = text.size() - (line == std::string::npos ? 0 : line + 1);
-      text += formatTile(frame.tiles[piece.tile], piece.shape, piece.dtype, piece.stored, indent);
+      text += formatTile(frame.tiles[piece.tile], piece.shape, piece.dtype, piece.stored, columnOf(text));
     }
     text += last;
   });

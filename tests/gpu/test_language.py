@@ -19,6 +19,14 @@ GAP = re.compile(r"'([^']+)' does not run on a GPU yet")
 FUNCTIONS = {"math.tile", "functions.tile", "F06_functions.tile"}
 
 
+NOTHING = {"says": [], "fails": False}
+
+
+def kernel_text(text, name):
+    """From a kernel's name to the next kernel."""
+    return re.split(r"^kernel ", text.split(f"kernel {name}", 1)[1], maxsplit=1, flags=re.M)[0]
+
+
 def value_tests():
     """File, kernel and arguments of each kernel that has expected values."""
     for folder in ("builtins", "cases", "guide", "std"):
@@ -26,15 +34,16 @@ def value_tests():
             text = path.read_text()
             if "%values" in text:
                 for name, expected in values.kernels(text):
-                    if not expected["says"]:
-                        yield path, name, expected["with"]
+                    # What the executor alone finds is no test of a GPU.
+                    if not expected["fails"] or "assert(" in kernel_text(text, name):
+                        yield path, name, expected["with"], expected
             for line in re.findall(r"RUN: %tilec run %s (.*?)(?:\||$)", text, re.M):
                 arguments = [a for a in shlex.split(line) if a != "2>&1"]
                 if "--device" in arguments:
                     at = arguments.index("--device")
                     del arguments[at:at + 2]
                 kernel = arguments[arguments.index("--kernel") + 1] if "--kernel" in arguments else ""
-                yield path, kernel, arguments
+                yield path, kernel, arguments, NOTHING
 
 
 def main():
@@ -43,7 +52,7 @@ def main():
     gaps = collections.Counter()
     only = sys.argv[2] if len(sys.argv) > 2 else ""
     def run(test):
-        path, kernel, arguments = test
+        path, kernel, arguments, expected = test
         label = f"{path.relative_to(ROOT)} {kernel}"
         if only not in label:
             return
@@ -58,7 +67,7 @@ def main():
         gap = GAP.search(done.stderr)
         if done.returncode == 1 and gap:
             gaps[gap.group(1)] += 1
-        elif done.returncode == 0:
+        elif done.returncode == int(expected["fails"]) and all(t in done.stdout + done.stderr for t in expected["says"]):
             suite.passed += 1
         else:
             suite.failures.append(label)

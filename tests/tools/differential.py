@@ -57,7 +57,7 @@ def examine(tilec, folder, number, kernel):
     """What is wrong with a kernel without a GPU, or nothing; and whether an architecture cannot run it."""
     path = Path(folder) / f"k{number}.tile"
     path.write_text(kernel.text)
-    steps = [["run", path, "--device", "cpu", *kernel.arguments]]
+    steps = [["run", path, "--device", "cpu", *kernel.arguments, *kernel.tolerances]]
     steps += [["build", path, "--arch", arch, "--emit=ptx", "-o", f"{path}.ptx"] for arch in ARCHES]
     for step in steps:
         code, output = call(tilec, *step)
