@@ -24,9 +24,11 @@ def whole(folder, label):
 
 
 # With approx, in f32: what the result may be off, and where the bound holds.
-APPROX = {"exp": ("ulp:66", "uniform:-80,80"), "exp2": ("ulp:4", "uniform:-120,120"), "log": ("rel:1e-6", "uniform:2,60"),
-          "log2": ("rel:1e-6", "uniform:2,60"), "rsqrt": ("ulp:3", "uniform:0.01,60"), "sqrt": ("ulp:2", "uniform:0.01,60"),
-          "sin": ("abs:5e-7", "uniform:-3,3"), "cos": ("abs:5e-7", "uniform:-3,3"), "tanh": ("abs:1e-5", "uniform:-5,5")}
+APPROX = {"exp": ("ulp:66", "uniform:-80,80"), "exp2": ("ulp:4", "uniform:-120,120"),
+          "log": ("rel:1e-6", "uniform:2,60"), "log2": ("rel:1e-6", "uniform:2,60"),
+          "rsqrt": ("ulp:3", "uniform:0.01,60"), "sqrt": ("ulp:2", "uniform:0.01,60"),
+          "sin": ("abs:5e-7", "uniform:-3,3"), "cos": ("abs:5e-7", "uniform:-3,3"),
+          "tanh": ("abs:1e-5", "uniform:-5,5")}
 NARROW = {"f16": "ulp:1", "bf16": "ulp:1"}
 
 
@@ -190,7 +192,8 @@ def folds(shape):
     """Axes to fold along, and the shape that is left."""
     for axis in range(len(shape)):
         yield f"axis = {axis}", tuple(e for i, e in enumerate(shape) if i != axis), shape[axis]
-        yield (f"axis = {axis}, keepdims = true", tuple(1 if i == axis else e for i, e in enumerate(shape)), shape[axis])
+        kept = tuple(1 if i == axis else e for i, e in enumerate(shape))
+        yield f"axis = {axis}, keepdims = true", kept, shape[axis]
     count = 1
     for extent in shape:
         count *= extent
@@ -287,7 +290,8 @@ def running(folder, label):
     name = name_of(label)
     for k, dtype, shapes in each(folder, label, [*NUMBERS, *(["bool"] if name == "cumsum" else [])]):
         for s in shapes:
-            x = k.tile(dtype, s, "any" if dtype not in FLOATS else "randint:0,5" if name == "cumsum" else "uniform:0.5,1.5")
+            floats = "randint:0,5" if name == "cumsum" else "uniform:0.5,1.5"
+            x = k.tile(dtype, s, floats if dtype in FLOATS else "any")
             for axis, extent in enumerate(s):
                 for way in WAYS:
                     bound = rounding_bound(dtype, extent) if dtype in FLOATS and name == "cumprod" else ""

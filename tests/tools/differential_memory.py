@@ -113,7 +113,8 @@ def converted(folder, label):
 def filled(folder, label):
     name = name_of(label)
     for k, dtype, shapes in each(folder, label, BITS):
-        value = ", value = " + ("true" if dtype == "bool" else "2" if dtype in INTS else "0.5") if name == "full" else ""
+        number = "true" if dtype == "bool" else "2" if dtype in INTS else "0.5"
+        value = f", value = {number}" if name == "full" else ""
         for s in shapes:
             k.store(f"{name}<{dtype}>({text(s)}{value})", dtype, s)
         yield k
@@ -153,8 +154,8 @@ def viewed(folder, label):
             read = k.let(f"{x}.{view}.load({k.at(s)}, order = {order}, scope = {scope}, latency = 3)")
             order = "release" if order == "acquire" else order
             # Every tile is written once: the last one first.
-            k.line(f"{y}.tiled({text(s)}).store(n{k.count} - 1 - bid(0){', 0' * (len(s) - 1)}, {read}, order = {order}, "
-                   "allow_tma = false)")
+            last = f"n{k.count} - 1 - bid(0){', 0' * (len(s) - 1)}"
+            k.line(f"{y}.tiled({text(s)}).store({last}, {read}, order = {order}, allow_tma = false)")
             k.count += 1
         if dtype in NUMBERS or dtype == "bool":
             moved(k, dtype)
@@ -197,7 +198,8 @@ def cut(folder, label):
             k.store(f"{x}.at(bid(0) + 2, 1).tiled(16, 32, padding = 0).load(0, 0)", dtype, (16, 32))
         else:
             k.store(f"{x}.slice(0, 1, 3).at(bid(0), 1).tiled(16, 16, padding = 0).load(1, 1)", dtype, (16, 16))
-            k.store(f"{x}.at(0, 0).slice(0, 1, 100, step = 3).tiled(8, 32, padding = 0).load(0, bid(0))", dtype, (8, 32))
+            part = f"{x}.at(0, 0).slice(0, 1, 100, step = 3)"
+            k.store(f"{part}.tiled(8, 32, padding = 0).load(0, bid(0))", dtype, (8, 32))
             y = k.array("inout", dtype, (2, 40), "any")
             if dtype != "f4e2m1":
                 k.line(f"{y}.at(bid(0)).slice(0, 3, 37, step = 2).tiled(16).store(0, {k.tile(dtype, (16,))})")

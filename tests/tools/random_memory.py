@@ -50,7 +50,8 @@ class Memory:
             array = f"{name}.slice({axis}, {self.rng.randint(0, 2)}, {symbols[axis]}, step = {self.rng.randint(1, 2)})"
         elif way < 0.5 and rank > 1 and count_of(shape[1:]) >= 1:
             array, shape, at = f"{name}.at({at[0]})", shape[1:], ["0"] * (rank - 1)
-        self.let(f"{array}.tiled({shape_text(shape)}{rest}).load({', '.join(at)}{self.access(name, depth)})", dtype, shape, 4)
+        where = ", ".join(at) + self.access(name, depth)
+        self.let(f"{array}.tiled({shape_text(shape)}{rest}).load({where})", dtype, shape, 4)
 
     def gather(self, depth):
         index = self.pick(lambda v: v.is_int)
@@ -68,7 +69,8 @@ class Memory:
         if v and not depth:
             n, symbol = v.elements, f"X{len(self.inputs)}_0"
             self.extents[symbol] = self.rng.randint(1, 2 * n)
-            lane = f"((arange({n}) * {self.rng.choice((1, 3, 5, 7))} + {self.rng.randint(0, 9)}) & {n - 1}) + bid(0) * {n}"
+            stride, start = self.rng.choice((1, 3, 5, 7)), self.rng.randint(0, 9)
+            lane = f"((arange({n}) * {stride} + {start}) & {n - 1}) + bid(0) * {n}"
             name = self.new_input(v.dtype, [symbol], "inout")
             self.line(f"{name}.scatter(reshape({lane}, {shape_text(v.shape)}), {v.name})")
 
@@ -76,7 +78,8 @@ class Memory:
         """Integers into few elements: the order does not matter."""
         v = self.pick(lambda v: v.shape and v.dtype in ("i32", "u32", "i64", "u64"))
         if v:
-            name, op = self.new_input(v.dtype, ["8"], "inout"), self.rng.choice(("add", "max", "min", "xor", "or", "and"))
+            name = self.new_input(v.dtype, ["8"], "inout")
+            op = self.rng.choice(("add", "max", "min", "xor", "or", "and"))
             self.line(f"{name}.atomic_{op}(reshape(arange({v.elements}) & {self.rng.choice((0, 3, 7))}, "
                       f"{shape_text(v.shape)}), {v.name})")
 
@@ -102,7 +105,8 @@ class Memory:
             return
         dtype = self.rng.choice(("f16", "f16", "bf16", "f32", "i8", "f64"))
         m, n, k = (self.rng.choice((8, 16, 32)) for _ in range(3))
-        acc, name, trips = "i32" if dtype == "i8" else "f64" if dtype == "f64" else "f32", self.fresh("acc"), self.rng.randint(1, 5)
+        acc = {"i8": "i32", "f64": "f64"}.get(dtype, "f32")
+        name, trips = self.fresh("acc"), self.rng.randint(1, 5)
         sides = []
         for shape, at in (((m, k), "bid(0), t"), ((k, n), "t, 0")):
             array, turned = f"x{len(self.inputs)}", self.chance(0.3)
@@ -115,7 +119,8 @@ class Memory:
                 self.extents[symbol] = max(1, lengths[axis] - (self.rng.randint(0, 3) if axis != along_k else 0))
             self.new_input(dtype, symbols)
             axes = ", axes = (1, 0)" if turned else ""
-            sides.append(f"{array}.tiled({shape[0]}, {shape[1]}, padding = 0{axes}).load({at}{self.access(array, depth)})")
+            hints = self.access(array, depth)
+            sides.append(f"{array}.tiled({shape_text(shape)}, padding = 0{axes}).load({at}{hints})")
         self.line(f"var {name} = zeros<{acc}>({m}, {n})")
         self.line(f"for t in 0..{trips} {{")
         change = self.rng.choice(("{}", "{}", "-{}", "{} + {}")) if dtype != "i8" else "{}"

@@ -25,8 +25,8 @@ class Operations(Memory):
         if not v:
             return
         if v.is_int:
-            form = self.rng.choice(("-{}", "~{}", "abs({})", "popcount({})") if v.is_signed else ("~{}", "popcount({})"))
-            self.let(form.format(v.name), v.dtype, v.shape)
+            forms = ("~{}", "popcount({})") + (("-{}", "abs({})") if v.is_signed else ())
+            self.let(self.rng.choice(forms).format(v.name), v.dtype, v.shape)
         else:
             form = self.rng.choice(("-{}", "abs({})", "floor({})", "ceil({})", "round({} * 0.5)", "sqrt(abs({}))"))
             self.let(form.format(v.name), v.dtype, v.shape, 0 if "sqrt" in form else v.bound)
@@ -41,8 +41,9 @@ class Operations(Memory):
         if v.is_int:
             forms = ["{} + {}", "{} - {}", "{} * {}", "min({}, {})", "max({}, {})", "{} & {}", "{} | {}", "{} ^ {}"]
             if same:
-                forms += ["{} << ({} & 7)", "{} >> ({} & 7)", "{} / ({} & 7 | 1)", "{} % ({} & 15 | 1)", "mulhi({}, {})",
-                          "truncdiv({}, {} & 7 | 1)", "truncmod({}, {} & 7 | 1)", "cdiv({}, {} & 7 | 1)"]
+                forms += ["{} << ({} & 7)", "{} >> ({} & 7)", "{} / ({} & 7 | 1)", "{} % ({} & 15 | 1)",
+                          "mulhi({}, {})", "truncdiv({}, {} & 7 | 1)", "truncmod({}, {} & 7 | 1)",
+                          "cdiv({}, {} & 7 | 1)"]
             self.let(self.rng.choice(forms).format(v.name, other), v.dtype, v.shape)
             return
         form, bound = self.rng.choice((("{} + {}", v.bound + bound), ("{} - {}", v.bound + bound),
@@ -53,9 +54,11 @@ class Operations(Memory):
     def outer(self, depth):
         """Axes of extent 1 against one another."""
         v = self.pick(lambda v: len(v.shape) == 1 and v.dtype != "bool")
-        w = v and self.pick(lambda w: len(w.shape) == 1 and w.dtype == v.dtype and w.elements * v.elements <= MOST_ELEMENTS)
+        w = v and self.pick(lambda w: len(w.shape) == 1 and w.dtype == v.dtype
+                            and w.elements * v.elements <= MOST_ELEMENTS)
         if w:
-            self.let(f"{v.name}[:, none] + {w.name}[none, :]", v.dtype, v.shape + w.shape, both(v, w, v.bound + w.bound))
+            self.let(f"{v.name}[:, none] + {w.name}[none, :]", v.dtype, v.shape + w.shape,
+                     both(v, w, v.bound + w.bound))
 
     def divide(self, depth):
         v = self.pick(lambda v: v.is_float)
@@ -78,7 +81,8 @@ class Operations(Memory):
     def compare(self, depth):
         v = self.pick(lambda v: v.dtype != "bool")
         if v:
-            self.let(f"{v.name} {self.rng.choice(('<', '<=', '>', '>=', '==', '!='))} {self.like(v).name}", "bool", v.shape)
+            sign = self.rng.choice(("<", "<=", ">", ">=", "==", "!="))
+            self.let(f"{v.name} {sign} {self.like(v).name}", "bool", v.shape)
 
     def logic(self, depth):
         v = self.pick(lambda v: v.dtype == "bool")
@@ -138,8 +142,9 @@ class Operations(Memory):
             form = self.rng.choice(("any", "all", "sum"))
             self.let(f"{form}({v.name}, {tail})", "i32" if form == "sum" else "bool", shape, n if form == "sum" else 0)
             return
-        forms = ["min", "max", "argmax", "argmin"] + (["sum", "sum"] if v.is_int or v.bound and v.bound * n <= FLOATS[v.dtype]
-                                                      else []) + (["prod"] if v.is_int else [])
+        forms = ["min", "max", "argmax", "argmin"]
+        if v.is_int or v.bound and v.bound * n <= FLOATS[v.dtype]:
+            forms += ["sum", "sum"] + (["prod"] if v.is_int else [])
         form = self.rng.choice(forms)
         wide = {8: "32", 16: "32"}.get(INTS.get(v.dtype), "")
         dtype = "i32" if form.startswith("arg") else v.dtype[0] + wide if form in ("sum", "prod") and wide else v.dtype
@@ -155,7 +160,8 @@ class Operations(Memory):
             tail = self.rng.choice(("", ", reverse = true", ", exclusive = true", ", reverse = true, exclusive = true"))
             if v.is_int and self.chance(0.5):
                 combine = f", identity = 0, combine = {LAST}" if self.chance(0.5) else ""
-                self.let(f"{'scan' if combine else 'cumprod'}({v.name}, axis = {axis}{combine}{tail})", v.dtype, v.shape)
+                form = "scan" if combine else "cumprod"
+                self.let(f"{form}({v.name}, axis = {axis}{combine}{tail})", v.dtype, v.shape)
             else:
                 self.let(f"cumsum({v.name}, axis = {axis}{tail})", v.dtype, v.shape, v.bound * v.shape[axis])
 
@@ -167,10 +173,10 @@ class Operations(Memory):
         axis = self.rng.randrange(len(v.shape))
         shape = [e for i, e in enumerate(v.shape) if i != axis]
         w = self.pick(lambda w: w.is_int and w.shape == v.shape)
-        if w and self.chance(0.5):
+        if w and (v.is_int or v.bound) and self.chance(0.5):  # a NaN is neither larger nor smaller
             pair = self.fresh("pair")
-            self.line(f"let {pair} = reduce(({v.name}, {w.name}), axis = {axis}, identity = ({v.dtype}.lowest, 0), combine = "
-                      "fn(l, r) { (where(r.0 > l.0, r.0, l.0), where(r.0 > l.0, r.1, l.1)) })")
+            self.line(f"let {pair} = reduce(({v.name}, {w.name}), axis = {axis}, identity = ({v.dtype}.lowest, 0), "
+                      "combine = fn(l, r) { (where(r.0 > l.0, r.0, l.0), where(r.0 > l.0, r.1, l.1)) })")
             self.let(f"{pair}.0", v.dtype, shape)
             self.let(f"{pair}.1", w.dtype, shape)
         else:
@@ -224,8 +230,8 @@ class Operations(Memory):
         v = self.pick(lambda v: any(e > 1 for e in v.shape), True)
         if v:
             part = [max(1, e // self.rng.choice((1, 2, 4))) for e in v.shape]
-            self.let(f"extract({v.name}, {shape_text(self.part_at(v.shape, part))}, shape = {tuple_text(part)})", v.dtype,
-                     part, v.bound, v.loose)
+            at = shape_text(self.part_at(v.shape, part))
+            self.let(f"extract({v.name}, {at}, shape = {tuple_text(part)})", v.dtype, part, v.bound, v.loose)
 
     def insert(self, depth):
         v = self.pick(lambda v: any(e > 1 for e in v.shape))
@@ -238,7 +244,8 @@ class Operations(Memory):
     def product(self, depth):
         m, n, k = (self.rng.choice((1, 2, 4, 8, 16, 32)) for _ in range(3))
         dtype, acc = self.rng.choice((("f16", "f32"), ("f16", "f16"), ("bf16", "f32"), ("i8", "i32"), ("u8", "i32"),
-                                      ("f32", "f32"), ("f64", "f64"), ("f8e4m3", "f32"), ("f8e5m2", "f16"), ("tf32", "f32")))
+                                      ("f32", "f32"), ("f64", "f64"), ("f8e4m3", "f32"), ("f8e5m2", "f16"),
+                                      ("tf32", "f32")))
         sides = []
         for shape in ((m, k), (k, n)):
             v = self.pick(lambda v: v.elements == count_of(shape) and (v.is_int or v.is_float) and 0 < v.bound <= 4
@@ -248,13 +255,14 @@ class Operations(Memory):
                 sides.append(text if v.dtype == dtype else f"{text}.to({dtype})")
             else:
                 start, low = self.rng.randint(0, 3), 0 if dtype[0] == "u" else 3
-                sides.append(f"reshape((arange({count_of(shape)}, start = {start}) % 5 - {low}).to({dtype}), {shape_text(shape)})")
+                numbers = f"(arange({count_of(shape)}, start = {start}) % 5 - {low}).to({dtype})"
+                sides.append(f"reshape({numbers}, {shape_text(shape)})")
         self.let(f"mma({sides[0]}, {sides[1]}, zeros<{acc}>({m}, {n}))", acc, (m, n), 16 * k)
 
     WEIGHTS = {"unary": 3, "binary": 8, "outer": 1, "divide": 2, "fused": 2, "function_of": 1, "compare": 2, "logic": 2,
-               "select": 2, "clamp": 2, "convert": 3, "bits": 2, "reduce": 5, "scan": 2, "fold": 1, "reshape": 2, "permute": 2,
-               "broadcast": 2, "cat": 2, "extract": 2, "insert": 2, "product": 2, "gather": 1, "scatter": 1, "atomic": 1,
-               "through_memory": 1, "stream": 1, "load": 1}
+               "select": 2, "clamp": 2, "convert": 3, "bits": 2, "reduce": 5, "scan": 2, "fold": 1, "reshape": 2,
+               "permute": 2, "broadcast": 2, "cat": 2, "extract": 2, "insert": 2, "product": 2, "gather": 1,
+               "scatter": 1, "atomic": 1, "through_memory": 1, "stream": 1, "load": 1}
 
     def compute(self, depth):
         name, = self.rng.choices(list(self.WEIGHTS), list(self.WEIGHTS.values()))

@@ -95,14 +95,15 @@ class Program(Operations):
             return f"{name} != {last.name}"
         if last.is_int:
             return f"{name} {self.rng.choice(('+', '^', '-'))} {last.name}"
-        return self.rng.choice((f"{name} * 0.75 + {last.name}", f"min({name}, {last.name})", f"{last.name} - {name} * 0.5",
-                                f"{last.name}"))
+        return self.rng.choice((f"{name} * 0.75 + {last.name}", f"min({name}, {last.name})",
+                                f"{last.name} - {name} * 0.5", last.name))
 
     def loop(self, depth):
         start = self.pick(lambda v: v.shape)
         if not start or depth > 1:
             return
-        trips, counter, kind = self.rng.randint(0, 4), self.fresh("trip"), self.rng.choice(("for", "for", "while", "static"))
+        trips, counter = self.rng.randint(0, 4), self.fresh("trip")
+        kind = self.rng.choice(("for", "for", "while", "static"))
         carried = []
         for value in [start] + ([self.like(start)] if self.chance(0.3) else []):
             carried.append(Value(self.fresh("sum"), value.dtype, value.shape))
@@ -212,7 +213,8 @@ class Program(Operations):
         # What nothing has used yet, so that little of the program is dead, and some others.
         body = "\n".join(self.lines)
         unused = [v for v in self.pool if len(re.findall(rf"\b{v.name}\b", body)) == 1]
-        chosen = self.rng.sample(unused, min(len(unused), MOST_OUTPUTS)) + self.rng.sample(self.pool, min(len(self.pool), 2))
+        chosen = self.rng.sample(unused, min(len(unused), MOST_OUTPUTS))
+        chosen += self.rng.sample(self.pool, min(len(self.pool), 2))
         for number, value in enumerate(dict.fromkeys(chosen)):
             if number == 2 and self.chance(0.1):
                 self.line("if bid(0) == 1 { return }")
