@@ -42,9 +42,10 @@ def function(folder, label):
         yield k
     if name in APPROX:
         bound, where = APPROX[name]
+        narrow = "uniform:0.5,3" if name in ("sin", "cos") else "uniform:2,8"
         for k, dtype, shapes in each(folder, label + " approx", ("f16", "bf16", "f32")):
             for s in shapes:
-                x = k.tile(dtype, s, where if dtype == "f32" else "uniform:2,8", ", padding = 0" if s == (1,) else "")
+                x = k.tile(dtype, s, where if dtype == "f32" else narrow, ", padding = 0" if s == (1,) else "")
                 k.store(f"{name}({x}, approx = true)", dtype, s, bound if dtype == "f32" else "ulp:2")
             yield k
         k = Kernel(folder, label, "f32", "ftz")
@@ -274,7 +275,8 @@ def folded(folder, label):
             x = k.tile(dtype, s, "any")
             for tail, left, _ in folds(s):
                 fold_store(k, call_text("reduce", x, tail, "identity = 0", f"combine = {LAST}"), dtype, left)
-        x, y = k.tile(dtype, (16, 32), "any"), k.tile("i32", (16, 32), "any")
+        # Among numbers alone the combination is associative.
+        x, y = k.tile(dtype, (16, 32), "any" if dtype in INTS else "normal"), k.tile("i32", (16, 32), "any")
         pair = k.let(f"reduce(({x}, {y}), axis = 1, identity = ({dtype}.lowest, 0), combine = fn(l, r) {{ "
                      "(where(r.0 > l.0, r.0, l.0), where(r.0 > l.0, r.1, l.1)) })")
         k.store(f"{pair}.0", dtype, (16,))

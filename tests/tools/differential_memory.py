@@ -251,8 +251,9 @@ def atomics(folder, label):
                 mask = f", mask = {k.tile('bool', (n,))}" if order == "relaxed" else ""
                 k.store(f"{a}.{name}({lane}, {extra}{x}, order = {order}{mask})", dtype, (n,))
             if name not in ("atomic_cas", "atomic_xchg"):  # many lanes and both blocks at the same elements
-                b = k.array("inout", dtype, (4,), content)
-                k.line(f"{b}.{name}(arange({n}) % 4, {x})")
+                few = 4 if dtype in INTS else max(n // 4, 1)  # bf16 counts to 256
+                b = k.array("inout", dtype, (few,), content)
+                k.line(f"{b}.{name}(arange({n}) % {few}, {x})")
         yield k
 
 
