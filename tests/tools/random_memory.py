@@ -1,6 +1,8 @@
 """Operations of random programs that touch memory: arrays come with the operation that wants them."""
 from random_values import count_of, shape_text, tuple_text
 
+# Dtypes without arithmetic are converted as they are loaded.
+CONVERTED = {"f8e4m3": "f16", "f8e5m2": "bf16", "tf32": "f32", "bool": "bool"}
 INPUTS = ("i32", "f32", "f16", "bf16", "i8", "i64", "u16", "f64", "u32")
 EXTENTS = (1, 2, 4, 8, 16, 32)
 
@@ -20,7 +22,7 @@ class Memory:
     def new_input(self, dtype, symbols, mode="in"):
         name = f"x{len(self.inputs)}"
         self.inputs.append(f"{name}: {mode} {dtype}[{', '.join(symbols)}]")
-        self.arguments.append(f"{name}=randint:{'-4' if dtype[0] != 'u' else '0'},5")
+        self.arguments.append(f"{name}=randint:{'-4' if dtype[0] not in 'ub' else '0'},{2 if dtype == 'bool' else 5}")
         return name
 
     def access(self, name, depth):
@@ -29,7 +31,7 @@ class Memory:
         return self.rng.choice(("", "", ", latency = 3", ", allow_tma = false", ", latency = 1"))
 
     def load(self, depth):
-        dtype, rank = self.rng.choice(INPUTS), self.rng.choice((1, 1, 2, 2, 2, 3, 4))
+        dtype, rank = self.rng.choice(INPUTS * 2 + tuple(CONVERTED)), self.rng.choice((1, 1, 2, 2, 2, 3, 4))
         shape = [self.rng.choice(EXTENTS) for _ in range(rank)]
         while rank > 2 and count_of(shape) > 1024:
             shape[self.rng.randrange(rank)] = self.rng.choice((1, 2, 4))
@@ -51,7 +53,9 @@ class Memory:
         elif way < 0.5 and rank > 1 and count_of(shape[1:]) >= 1:
             array, shape, at = f"{name}.at({at[0]})", shape[1:], ["0"] * (rank - 1)
         where = ", ".join(at) + self.access(name, depth)
-        self.let(f"{array}.tiled({shape_text(shape)}{rest}).load({where})", dtype, shape, 4)
+        to = CONVERTED.get(dtype, dtype)
+        self.let(f"{array}.tiled({shape_text(shape)}{rest}).load({where})" + (f".to({to})" if to != dtype else ""), to,
+                 shape, 4)
 
     def gather(self, depth):
         index = self.pick(lambda v: v.is_int)

@@ -134,10 +134,10 @@ class Operations(Memory):
         v = self.pick(lambda v: v.shape)
         if not v:
             return
-        axis, keep = self.rng.randrange(len(v.shape)), self.chance(0.5)
-        n = v.shape[axis]
-        shape = [1 if i == axis else e for i, e in enumerate(v.shape) if keep or i != axis]
-        tail = f"axis = {axis}" + (", keepdims = true" if keep else "")
+        axes, keep = self.rng.sample(range(len(v.shape)), self.rng.randint(1, min(2, len(v.shape)))), self.chance(0.5)
+        n = count_of([v.shape[axis] for axis in axes])
+        shape = [1 if i in axes else e for i, e in enumerate(v.shape) if keep or i not in axes]
+        tail = f"axis = {tuple_text(axes) if len(axes) > 1 else axes[0]}" + (", keepdims = true" if keep else "")
         if v.dtype == "bool":
             form = self.rng.choice(("any", "all", "sum"))
             self.let(f"{form}({v.name}, {tail})", "i32" if form == "sum" else "bool", shape, n if form == "sum" else 0)
@@ -148,6 +148,7 @@ class Operations(Memory):
         form = self.rng.choice(forms)
         wide = {8: "32", 16: "32"}.get(INTS.get(v.dtype), "")
         dtype = "i32" if form.startswith("arg") else v.dtype[0] + wide if form in ("sum", "prod") and wide else v.dtype
+        # Positions of several axes count them as one.
         bound = {"sum": v.bound * n, "min": v.bound, "max": v.bound, "prod": 0}.get(form, n)
         nan = ", propagate_nan = true" if v.is_float and form not in ("sum", "prod") and self.chance(0.3) else ""
         self.let(f"{form}({v.name}, {tail}{nan})", dtype, shape, bound)
@@ -224,7 +225,10 @@ class Operations(Memory):
 
     def part_at(self, whole, part):
         """Which part: known while compiling, or chosen by the block."""
-        return [f"bid(0) % {e // p}" if self.chance(0.3) else self.rng.randrange(e // p) for e, p in zip(whole, part)]
+        scalar = self.pick(lambda v: v.dtype == "i32" and not v.shape)
+        runtime = f"({scalar.name} & {{}})" if scalar and self.chance(0.5) else "(bid(0).to(i32) & {})"
+        return [runtime.format(e // p - 1) if self.chance(0.3) else self.rng.randrange(e // p)
+                for e, p in zip(whole, part)]
 
     def extract(self, depth):
         v = self.pick(lambda v: any(e > 1 for e in v.shape), True)

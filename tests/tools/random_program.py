@@ -206,6 +206,11 @@ class Program(Operations):
 
     def whole(self):
         """The text, arguments of `tilec run`, and its loads by name."""
+        for number in range(self.rng.randint(0, 2)):
+            dtype = self.rng.choice(("i32", "i64", "f32", "u8"))
+            self.scalars.append(f"n{number}: {dtype}")
+            self.extents[f"n{number}"] = self.rng.randint(0, 4)
+            self.pool.append(Value(f"n{number}", dtype, (), 4))
         for _ in range(self.rng.randint(1, 3)):
             self.load(0)
         for _ in range(self.rng.randint(5, 60)):
@@ -221,6 +226,7 @@ class Program(Operations):
             self.store(value)
         signature = ",\n    ".join(self.inputs + self.outputs + self.scalars)
         parameters = f"<{', '.join(self.parameters)}>" if self.parameters else ""
-        text = f"kernel k{parameters}(\n    {signature},\n)\ngrid (2)\n{{\n" + "\n".join(self.lines) + "\n}\n"
+        options = "options (index64 = true)\n" if self.chance(0.15) else ""
+        text = f"kernel k{parameters}(\n    {signature},\n)\ngrid (2)\n{options}{{\n" + "\n".join(self.lines) + "\n}\n"
         defines = ",".join(f"{symbol}={value}" for symbol, value in self.extents.items())
         return text, ["-D", defines, *self.arguments], self.sites
