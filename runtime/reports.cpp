@@ -25,13 +25,13 @@ size_t elementCount(const std::vector<int64_t> &shape) {
 }
 
 size_t elementBytes(DType dtype) { return size_t(info(dtype).bits + 7) / 8; }
-size_t padded(size_t bytes) { return (bytes + 7) / 8 * 8; }
+size_t padded(size_t bytes, size_t to = 8) { return (bytes + to - 1) / to * to; }
 
 size_t sizeOf(const MessageSpec &message) {
   size_t size = recordHeader + (message.assertion ? 8 : 0);
   for (size_t i = 0; i < message.dtypes.size(); ++i)
     size += padded(elementCount(message.shapes[i]) * elementBytes(message.dtypes[i]));
-  return size;
+  return padded(size, recordHeader);
 }
 
 struct Record {

@@ -14,8 +14,9 @@ struct Reports {
 };
 
 /// Reads a buffer: u64 bytes asked for, 8 of padding, then records of u32 size, u32 message, u32 block, u32 0 and the
-/// values, row-major, each at a multiple of 8; those of an assertion are u32 first false element and u32 their count.
-/// `grid` gives block numbers their coordinates. Error (Internal): a record that no kernel writes.
+/// values, row-major, each at a multiple of 8, 16 bytes or a multiple long; those of an assertion are u32 first false
+/// element and u32 their count. `grid` gives block numbers their coordinates. Error (Internal): a record that no kernel
+/// writes.
 Result<Reports> readReports(std::span<const std::byte> buffer, const std::vector<MessageSpec> &messages,
                             std::array<int64_t, 3> grid);
 /// Of a plan's first launch, which has finished; nothing where it has no print buffer.

@@ -70,7 +70,16 @@ Registers insert(KernelLowering &k, tile::InsertOp op) {
 }
 
 Value castBits(KernelLowering &k, Value value, Type type) {
-  return value.getType() == type ? value : LLVM::BitcastOp::create(k.b, k.loc, type, value).getResult();
+  if (value.getType() == type)
+    return value;
+  // LLVM's NVPTX back end cannot select a test of a bfloat's magnitude whose bits it knows to be a half's, and the
+  // other way round; a move that it cannot look into keeps them apart.
+  bool halves = isa<FloatType>(value.getType()) && isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 16;
+  if (halves) {
+    Value bits = LLVM::BitcastOp::create(k.b, k.loc, k.b.getI16Type(), value);
+    value = k.assembly("mov.b16 $0, $1;", "=h,h", {k.b.getI16Type()}, {bits}, /*sideEffects=*/false).front();
+  }
+  return LLVM::BitcastOp::create(k.b, k.loc, type, value);
 }
 
 Value asInteger(KernelLowering &k, Value value) {

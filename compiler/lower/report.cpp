@@ -1,7 +1,7 @@
 // print and assert: records in the print buffer. The buffer begins with the bytes asked for so far (u64, what does not
 // fit is counted as well) and 8 of padding; a record is u32 size, u32 message, u32 block, u32 0, then its values
-// row-major, each at a multiple of 8. A failed assertion holds u32 the number of its first false element and u32 their
-// count.
+// row-major, each at a multiple of 8, and is a multiple of 16 long. A failed assertion holds u32 the number of its
+// first false element and u32 their count.
 #include "compiler/lower/kernel_lowering.h"
 #include "compiler/lower/lower.h"
 #include "compiler/lower/words.h"
@@ -13,7 +13,7 @@ namespace tilec::lower {
 
 constexpr int64_t bufferHeader = 16, recordHeader = 16;
 
-static int64_t padded(int64_t bytes) { return (bytes + 7) / 8 * 8; }
+static int64_t padded(int64_t bytes, int64_t to = 8) { return (bytes + to - 1) / to * to; }
 
 static Value offsetBy(KernelLowering &k, Value base, Value bytes) {
   return LLVM::GEPOp::create(k.b, k.loc, base.getType(), k.b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
@@ -57,6 +57,7 @@ LogicalResult KernelLowering::lowerPrint(tgpu::PrintOp op) {
       elements *= extent;
     bytes += padded(elements * sizeOf(getElementTypeOrSelf(value.getType())));
   }
+  bytes = padded(bytes, recordHeader); // the head is stored as one vector
   Value fits;
   Value record = reserveRecord(op.getBuffer().getDefiningOp<tgpu::AllocSharedOp>(), op.getMessage(), bytes, fits);
   Value isFirst = compare(LLVM::ICmpPredicate::eq, thread, constant(i32(), 0));
@@ -128,7 +129,7 @@ LogicalResult KernelLowering::lowerAssert(tgpu::AssertOp op) {
   b.setInsertionPointToStart(failed);
   Value fits;
   Value record =
-      reserveRecord(op.getBuffer().getDefiningOp<tgpu::AllocSharedOp>(), op.getMessage(), recordHeader + 8, fits);
+      reserveRecord(op.getBuffer().getDefiningOp<tgpu::AllocSharedOp>(), op.getMessage(), 2 * recordHeader, fits);
   Value isFirst = compare(LLVM::ICmpPredicate::eq, thread, constant(i32(), 0));
   Value fields = offsetBy(*this, record, constant(i32(), recordHeader));
   storeVector(*this, {"global", i32(), 2}, fields, {constant(i32(), -1), constant(i32(), 0)}, bitAnd(fits, isFirst));

@@ -56,10 +56,10 @@ TEST(Reports, PrintsComeByBlocksAndLookAsOnTheCpu) {
 TEST(Reports, OfEachAssertTheLowestBlockIsNamed) {
   Buffer buffer(256);
   for (auto [block, first, count] : {std::tuple{6u, 3u, 1u}, {5u, 17u, 3u}}) {
-    size_t at = buffer.record(24, 1, block);
+    size_t at = buffer.record(32, 1, block);
     buffer.put(at, first), buffer.put(at + 4, count);
   }
-  size_t at = buffer.record(24, 2, 0);
+  size_t at = buffer.record(32, 2, 0);
   buffer.put(at, 0u), buffer.put(at + 4, 1u);
   auto reports = readReports(buffer.bytes, messages, {4, 2, 1});
   ASSERT_TRUE(reports) << reports.error().message;
@@ -81,10 +81,10 @@ TEST(Reports, WhatHadNoRoomIsCounted) {
 
 TEST(Reports, RefusesWhatNoKernelWrites) {
   Buffer buffer(64);
-  buffer.record(24, 9, 0);
+  buffer.record(32, 9, 0);
   EXPECT_FALSE(readReports(buffer.bytes, messages, {1, 1, 1}));
   Buffer other(64);
-  other.record(28, 1, 0);
+  other.record(48, 1, 0);
   EXPECT_FALSE(readReports(other.bytes, messages, {1, 1, 1}));
 }
 
