@@ -1,4 +1,5 @@
 #include "compiler/codegen/ptx.h"
+#include "compiler/codegen/defects.h"
 #include "compiler/codegen/link_device.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/IR/DiagnosticHandler.h"
@@ -198,7 +199,7 @@ Result<Ptx> emitPtx(llvm::Module &module, const Arch &arch, const PtxOptions &op
   passes.run(module);
   if (!errors.empty())
     return withDetail(internalError("LLVM could not generate code for {}", arch.compiledAs), errors);
-  result.text = text.str().str();
+  result.text = avoidDefects(text.str().str(), arch);
   result.milliseconds.emplace_back("emit", lap());
   return result;
 }

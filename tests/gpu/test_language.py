@@ -29,7 +29,7 @@ def kernel_text(text, name):
 
 def value_tests():
     """File, kernel and arguments of each kernel that has expected values."""
-    for folder in ("builtins", "cases", "guide", "std"):
+    for folder in ("builtins", "cases", "guide", "std", "lower"):
         for path in sorted((ROOT / "tests" / folder).glob("*.tile")):
             text = path.read_text()
             if "%values" in text:

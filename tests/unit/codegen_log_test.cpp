@@ -3,6 +3,7 @@
 // The text side of code generation: assembler logs, entries of PTX, cubin headers.
 #include "compiler/codegen/asm_log.h"
 #include "compiler/codegen/assembler.h"
+#include "compiler/codegen/defects.h"
 #include "compiler/codegen/elf.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -136,6 +137,16 @@ TEST(AsmLog, SkipsWhatItDoesNotKnow) {
     AsmLog log = parseAsmLog(text);
     EXPECT_TRUE(log.kernels.empty() && log.notes.empty() && log.errors.empty()) << text;
   }
+}
+
+TEST(PtxText, NegationsBesideSignedExtremesAreSpeltOut) {
+  const Arch &hopper = *findArch("sm_90"), &ampere = *findArch("sm_80");
+  std::string text = "\tneg.s32 \t%r5, %r1;\n\tmax.s32 \t%r6, %r5, %r2;\n";
+  EXPECT_EQ(avoidDefects(text, hopper),
+            "\tnot.b32 \t%r5, %r1;\n\tadd.s32 \t%r5, %r5, 1;\n\tmax.s32 \t%r6, %r5, %r2;\n");
+  EXPECT_EQ(avoidDefects(text, ampere), text);
+  std::string alone = "\tneg.s32 \t%r5, %r1;\n";
+  EXPECT_EQ(avoidDefects(alone, hopper), alone);
 }
 
 TEST(PtxText, EntriesAreFound) {
