@@ -17,8 +17,16 @@ arith::FastMathFlags Emitter::flags(bool approx) const {
 Value Emitter::mark(Operation *made, bool ftz, Rounding rounding) {
   if (ftz)
     made->setAttr("tile.ftz", builder.getUnitAttr());
-  if (rounding != Rounding::NearestEven)
+  if (rounding != Rounding::NearestEven) {
     made->setAttr("tile.rounding", tile::RoundingModeAttr::get(builder.getContext(), roundingMode(rounding)));
+    // MLIR's folders know of no other rounding than to nearest: an operand that they cannot see through keeps them
+    // away.
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(made);
+    Value operand = made->getOperand(0);
+    StringRef dtype(tilec::name(*tile::dtypeOf(getElementTypeOrSelf(operand.getType()))));
+    made->setOperand(0, make<tile::BitcastOp>(operand.getType(), operand, dtype, dtype));
+  }
   return made->getResult(0);
 }
 
