@@ -138,6 +138,20 @@ private:
       result.dumps[stage] = print(*module);
   }
 
+  /// Spells out what goes through shared memory and places it; where it does not fit, with fewer copies ahead.
+  Status placeSharedMemory() {
+    for (int64_t mostStages : {INT64_MAX, int64_t(3), int64_t(2), int64_t(0)}) {
+      errors.clear();
+      mlir::OwningOpRef<mlir::ModuleOp> attempt = module->clone();
+      TILEC_TRY(passed(mlir::succeeded(gpu::spellOut(*attempt, arch, mostStages)), "lowering to tgpu"));
+      if (mlir::succeeded(gpu::allocateSharedMemory(*attempt, {.limit = arch.sharedPerBlock}))) {
+        module = std::move(attempt);
+        return {};
+      }
+    }
+    return refused(fmt::format("does not fit the shared memory of {}", arch.name));
+  }
+
   Status fromModule(Stage stage) {
     keep(stage);
     if (done(stage))
@@ -152,9 +166,7 @@ private:
       return fromModule(Stage::layout);
     }
     if (stage == Stage::layout) {
-      TILEC_TRY(passed(mlir::succeeded(gpu::spellOut(*module, arch)), "lowering to tgpu"));
-      if (mlir::failed(gpu::allocateSharedMemory(*module, {.limit = arch.sharedPerBlock})))
-        return refused(fmt::format("does not fit the shared memory of {}", arch.name));
+      TILEC_TRY(placeSharedMemory());
       bool ordered = mlir::succeeded(gpu::insertBarriers(*module)) && mlir::succeeded(mlir::verify(*module));
       TILEC_TRY(passed(ordered, "lowering to tgpu"));
       clock.lap("tgpu");
@@ -167,6 +179,8 @@ private:
       clock.lap("lower");
       return fromModule(Stage::llvm);
     }
+    if (options.lineInfo)
+      lower::addLineTable(*module);
     TILEC_ASSIGN(llvmModule, codegen::translate(*module, llvmContext));
     clock.lap("translate");
     return fromLlvm();
@@ -228,7 +242,7 @@ private:
       return {};
     TILEC_ASSIGN(codegen::Assembler * assembler, codegen::openAssembler());
     clock.lap("open assembler");
-    TILEC_ASSIGN(codegen::Assembly assembly, assembler->assemble(ptx, arch));
+    TILEC_ASSIGN(codegen::Assembly assembly, assembler->assemble(ptx, arch, {.lineInfo = options.lineInfo}));
     clock.lap("assemble");
     Artifact &a = result.artifact;
     a.provenance.assembler = fmt::format("{} {}", assembler->name(), assembler->version());
@@ -266,6 +280,8 @@ std::string reproduce(const Source &source, const sema::Program &program, const 
     command += fmt::format(" -D {}={}", name, value);
   for (const auto &[name, value] : program.hints)
     command += fmt::format(" --hint {}={}", name, value);
+  if (options.lineInfo)
+    command += " --lineinfo";
   if (options.last != Stage::cubin)
     command += fmt::format(" --emit={}", info(options.last).name);
   return command;

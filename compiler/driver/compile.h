@@ -17,6 +17,8 @@ public:
   explicit MlirErrors(mlir::MLIRContext &context);
   ~MlirErrors();
   const std::string &text() const { return collected; }
+  /// Forgets what an attempt met that another has made good.
+  void clear() { collected.clear(); }
 
 private:
   mlir::MLIRContext &context;

@@ -55,6 +55,7 @@ struct CompileOptions {
   Stage last = Stage::cubin;   ///< nothing after this stage is done
   std::vector<Stage> dumps;    ///< stages whose text (or bytes) is kept
   double timeoutSeconds = 120; ///< compileIsolated only
+  bool lineInfo = false;       ///< the PTX and the cubin tell which line an instruction is of
 };
 
 struct Compilation {

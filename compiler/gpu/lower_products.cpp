@@ -67,10 +67,10 @@ LogicalResult shareResults(ModuleOp module) {
   return success();
 }
 
-LogicalResult spellOut(ModuleOp module, const Arch &arch) {
+LogicalResult spellOut(ModuleOp module, const Arch &arch, int64_t mostStages) {
   return success(succeeded(lowerReports(module)) && succeeded(splitReductions(module)) &&
                  succeeded(lowerProducts(module, arch)) && succeeded(shareResults(module)) &&
-                 succeeded(stageLoads(module, arch)) && succeeded(lowerConversions(module)));
+                 succeeded(stageLoads(module, arch, mostStages)) && succeeded(lowerConversions(module)));
 }
 
 LogicalResult lowerToTgpu(ModuleOp module, const Arch &arch, const SharedMemoryOptions &options) {

@@ -23,7 +23,8 @@ mlir::LogicalResult lowerReports(mlir::ModuleOp module);
 
 /// In loops, loads whose tiles go to a matrix unit through shared memory become asynchronous copies some trips ahead:
 /// as many as the hint `latency` of the access says, fewer where shared memory is short.
-mlir::LogicalResult stageLoads(mlir::ModuleOp module, const Arch &arch);
+/// `most`: no more stages than that; with fewer than two loads stay where they are.
+mlir::LogicalResult stageLoads(mlir::ModuleOp module, const Arch &arch, int64_t most);
 
 /// Replaces each tile.convert_layout that must leave its warps by a store to swizzled shared memory and a load. The
 /// others stay: they lower to renamed registers or shuffles.
@@ -41,7 +42,8 @@ mlir::LogicalResult allocateSharedMemory(mlir::ModuleOp module, const SharedMemo
 mlir::LogicalResult insertBarriers(mlir::ModuleOp module);
 
 /// Everything before allocation: reductions, products, atomics' results, conversions.
-mlir::LogicalResult spellOut(mlir::ModuleOp module, const Arch &arch);
+/// `mostStages` bounds the copies ahead, for another try where their buffers leave too little room for others.
+mlir::LogicalResult spellOut(mlir::ModuleOp module, const Arch &arch, int64_t mostStages = INT64_MAX);
 /// All of the above in order.
 mlir::LogicalResult lowerToTgpu(mlir::ModuleOp module, const Arch &arch, const SharedMemoryOptions &options = {});
 

@@ -42,7 +42,8 @@ layout::Swizzle matrixSwizzle(RankedTensorType type, int64_t elementBytes) {
 
 class Stager {
 public:
-  Stager(scf::ForOp loop, const Arch &arch) : loop(loop), kernel(loop->getParentOfType<tile::KernelOp>()), arch(arch) {}
+  Stager(scf::ForOp loop, const Arch &arch, int64_t most)
+      : loop(loop), kernel(loop->getParentOfType<tile::KernelOp>()), arch(arch), most(most) {}
   void run();
 
 private:
@@ -55,6 +56,7 @@ private:
   scf::ForOp loop;
   tile::KernelOp kernel;
   const Arch &arch;
+  const int64_t most;
   SmallVector<Staged> list;
   llvm::DenseSet<Operation *> refused; ///< ops that need more than the counter
   llvm::SetVector<Operation *> slice;  ///< ops of the body that the indices are made of
@@ -134,7 +136,7 @@ int64_t Stager::stagesWanted() {
   }
   int64_t occupancy = std::max<int64_t>(1, kernel.hint("occupancy", 1));
   int64_t budget = std::min(arch.sharedPerBlock, arch.sharedPerSm / occupancy - Arch::sharedReserved) - reserve;
-  return std::min(latency ? latency : defaultStages, budget / bytes);
+  return std::min({latency ? latency : defaultStages, budget / bytes, most});
 }
 
 /// One group of copies for the trip whose counter is `iteration`.
@@ -272,14 +274,14 @@ void hoistAbovePermutations(ModuleOp module) {
 
 } // namespace
 
-LogicalResult stageLoads(ModuleOp module, const Arch &arch) {
+LogicalResult stageLoads(ModuleOp module, const Arch &arch, int64_t most) {
   hoistAbovePermutations(module);
-  if (!arch.has(Feature::cp_async))
+  if (!arch.has(Feature::cp_async) || most < 2)
     return success();
   SmallVector<scf::ForOp> loops;
   module.walk([&](scf::ForOp loop) { loops.push_back(loop); });
   for (scf::ForOp loop : loops)
-    Stager(loop, arch).run();
+    Stager(loop, arch, most).run();
   return success();
 }
 

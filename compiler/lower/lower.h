@@ -39,4 +39,8 @@ struct LoweredKernel {
 /// tests them once and runs one of two versions of the body: one with vectors, one element by element.
 mlir::FailureOr<std::vector<LoweredKernel>> lowerToLLVM(mlir::ModuleOp module, const Arch &arch);
 
+/// Gives kernels that were lowered a line table: `.loc` and `.file` in the PTX, where locations of operations have
+/// places. Files are named as the program's diagnostics name them. Code stays the same.
+void addLineTable(mlir::ModuleOp module);
+
 } // namespace tilec::lower
