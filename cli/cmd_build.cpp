@@ -33,7 +33,7 @@ std::string resourcesText(const Artifact &artifact) {
 class Build : public Command {
   std::string path, output, emit, problem, cache;
   KernelOptions kernelOptions;
-  bool saveTemps = false, tuned = false, timing = false, dryRun = false;
+  bool lineInfo = false, saveTemps = false, tuned = false, timing = false, dryRun = false;
 
 public:
   void options(std::vector<OptionRow> &rows) override {
@@ -45,6 +45,7 @@ public:
     rows.push_back(
         {"--problem", "M=…,N=…", "build for launches like this one: derived parameters, divisors", &problem});
     rows.push_back({"--cache", "FILE", "the cache that --tuned asks, instead of the user's", &cache});
+    rows.push_back({"--lineinfo", "", "tell profilers and sanitizers which line each instruction is of", &lineInfo});
     rows.push_back({"--save-temps", "", "write every stage beside the output", &saveTemps});
     rows.push_back({"--timing", "", "print the time of every step", &timing});
     rows.push_back({"--dry-run", "", "say what would be built, compile nothing", &dryRun});
@@ -61,6 +62,7 @@ public:
     }
     driver::CompileOptions options;
     options.last = last->stage;
+    options.lineInfo = lineInfo;
     if (saveTemps)
       for (const driver::StageInfo &s : driver::allStages())
         options.dumps.push_back(s.stage);

@@ -16,7 +16,9 @@ namespace {
 
 bool isOutput(ArrayMode mode) { return mode == ArrayMode::Out || mode == ArrayMode::InOut; }
 
-std::string formatElement(const runtime::HostArray &array, int64_t index) {
+std::string formatElement(const runtime::HostArray &array, int64_t index, const std::vector<int64_t> &unwritten) {
+  if (std::ranges::binary_search(unwritten, index))
+    return "?";
   if (isFloat(array.dtype))
     return fmt::format("{:.6g}", array.value(index));
   if (array.dtype == DType::bool_)
@@ -26,29 +28,37 @@ std::string formatElement(const runtime::HostArray &array, int64_t index) {
   return fmt::format("{}", decodeInt(array.dtype, array.get(index)));
 }
 
-/// `y f32[3, 33]: 0.0134 0.122 … (min 1e-3, max 0.4, 2 NaN)`.
-std::string preview(const std::string &name, const runtime::HostArray &array) {
+/// `y f32[3, 33]: 0.0134 0.122 … (min 1e-3, max 0.4, 2 NaN)`; what nothing was stored to is `?`.
+std::string preview(const std::string &name, const runtime::HostArray &array, const std::vector<int64_t> &unwritten) {
   std::vector<std::string> extents;
   for (int64_t e : array.extents)
     extents.push_back(fmt::format("{}", e));
   std::string s = fmt::format("{} {}[{}]:", name, tilec::name(array.dtype), join(extents, ", "));
   int64_t n = array.count();
   for (int64_t i = 0; i < std::min<int64_t>(n, 6); ++i)
-    s += " " + formatElement(array, i);
+    s += " " + formatElement(array, i, unwritten);
   if (n > 6)
     s += " …";
-  if (n > 0 && array.dtype != DType::bool_) {
+  if (n > int64_t(unwritten.size()) && array.dtype != DType::bool_) {
     double lo = INFINITY, hi = -INFINITY;
     int64_t nans = 0;
+    auto skipped = unwritten.begin();
     for (int64_t i = 0; i < n; ++i) {
+      if (skipped != unwritten.end() && *skipped == i) {
+        ++skipped;
+        continue;
+      }
       double v = array.value(i);
       nans += std::isnan(v);
       lo = std::fmin(lo, v);
       hi = std::fmax(hi, v);
     }
-    s += nans == n ? "  (all NaN)"
-                   : fmt::format("  (min {:.6g}, max {:.6g}{})", lo, hi, nans ? fmt::format(", {} NaN", nans) : "");
+    s += nans == n - int64_t(unwritten.size())
+             ? "  (all NaN)"
+             : fmt::format("  (min {:.6g}, max {:.6g}{})", lo, hi, nans ? fmt::format(", {} NaN", nans) : "");
   }
+  if (!unwritten.empty())
+    s += fmt::format("  ({} never stored)", groupDigits(unwritten.size()));
   return s + "\n";
 }
 
@@ -57,7 +67,7 @@ class Run : public Command {
   std::vector<std::string> arguments, outs, tolerances;
   KernelOptions kernelOptions;
   int64_t seed = 0, jobs = 0;
-  bool noCompare = false;
+  bool noCompare = false, lineInfo = false;
 
 public:
   void options(std::vector<OptionRow> &rows) override {
@@ -69,6 +79,8 @@ public:
     rows.push_back(
         {"--tolerance", "ARRAY=SPEC", "exact, ulp:N, rel:X, abs:X, joined by commas (repeatable)", &tolerances});
     rows.push_back({"--no-compare", "", "on a GPU, do not compare with the executor", &noCompare});
+    rows.push_back(
+        {"--lineinfo", "", "on a GPU, tell profilers and sanitizers which line each instruction is of", &lineInfo});
     rows.push_back(
         {"--widen", "DTYPE", "f64: on the CPU, floats are f64 from loads to stores and in the outputs", &widen});
     rows.push_back({"--seed", "N", "seed of generated inputs", &seed});
@@ -159,13 +171,14 @@ private:
       if (!isOutput(spec.mode))
         continue;
       const runtime::HostArray &array = host.arrays[i];
+      const std::vector<int64_t> unwritten = gpu || host.unwritten.empty() ? std::vector<int64_t>() : host.unwritten[i];
       if (auto file = outputFiles.find(spec.name); file != outputFiles.end())
         TILEC_TRY(runtime::saveNpy(file->second, array));
       if (!context.json)
-        context.out.print(preview(spec.name, array));
+        context.out.print(preview(spec.name, array, unwritten));
       Json first = Json::array();
       for (int64_t k = 0; k < std::min<int64_t>(array.count(), 16); ++k)
-        first.push_back(formatElement(array, k));
+        first.push_back(formatElement(array, k, unwritten));
       json["outputs"].push_back(
           {{"name", spec.name}, {"dtype", tilec::name(spec.dtype)}, {"extents", array.extents}, {"first", first}});
     }
@@ -230,6 +243,7 @@ private:
     options.widen = !widen.empty();
     if (options.widen)
       widenArrays(host);
+    options.findUnwritten = device == "cpu";
     options.progress = [&](int64_t done, int64_t total) {
       context.err.live(fmt::format("{} of {} blocks", groupDigits(uint64_t(done)), groupDigits(uint64_t(total))));
     };
@@ -249,7 +263,10 @@ private:
   Result<int> runGpu(Context &context, const runtime::Device &gpu, const tuner::Recipe &recipe,
                      const tuner::Prepared &prepared, tuner::HostProblem &host, const tuner::Values &problem,
                      Json &json) {
-    TILEC_ASSIGN(driver::Compilation compilation, driver::compileIsolated(*prepared.source, *prepared.program, {}));
+    driver::CompileOptions options;
+    options.lineInfo = lineInfo;
+    TILEC_ASSIGN(driver::Compilation compilation,
+                 driver::compileIsolated(*prepared.source, *prepared.program, options));
     TILEC_ASSIGN(auto operation, runtime::Operation::load(gpu, compilation.artifact));
     std::vector<runtime::DeviceArray> arrays;
     runtime::LaunchArguments launch;

@@ -56,6 +56,7 @@ void KernelLowering::createFunction() {
 /// Scalars that only depend on the grid and the parameters are computed once, before the versions part.
 void KernelLowering::lowerPrologue(llvm::SmallPtrSetImpl<Operation *> &done) {
   for (Operation &op : kernel.getBody().front().without_terminator()) {
+    loc = op.getLoc();
     auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
     bool scalarOnly = llvm::none_of(op.getOperandTypes(), isTile) && llvm::none_of(op.getResultTypes(), isTile);
     bool known = llvm::all_of(op.getOperands(), [&](Value operand) {

@@ -40,7 +40,8 @@ struct LoweredKernel {
 mlir::FailureOr<std::vector<LoweredKernel>> lowerToLLVM(mlir::ModuleOp module, const Arch &arch);
 
 /// Gives kernels that were lowered a line table: `.loc` and `.file` in the PTX, where locations of operations have
-/// places. Files are named as the program's diagnostics name them. Code stays the same.
+/// places. Files are named as the program's diagnostics name them. The instructions
+/// of the PTX stay the same; an assembler may order a few of them in another way.
 void addLineTable(mlir::ModuleOp module);
 
 } // namespace tilec::lower
