@@ -210,6 +210,24 @@ struct Lent {
   }
 };
 
+/// Row-major numbers of the elements whose offsets a buffer names.
+std::vector<int64_t> elementsAt(const driver::HostBuffer &buffer) {
+  std::vector<int64_t> numbers, index(buffer.extents.size());
+  int64_t count = buffer.unwritten.empty() ? 0 : 1;
+  for (int64_t extent : buffer.extents)
+    count *= extent;
+  for (int64_t number = 0; number < count; ++number) {
+    int64_t offset = 0;
+    for (size_t axis = 0; axis < index.size(); ++axis)
+      offset += index[axis] * buffer.strides[axis];
+    if (std::ranges::binary_search(buffer.unwritten, offset))
+      numbers.push_back(number);
+    for (size_t axis = index.size(); axis-- > 0 && ++index[axis] == buffer.extents[axis];)
+      index[axis] = 0;
+  }
+  return numbers;
+}
+
 bool isOutput(ArrayMode mode) { return mode == ArrayMode::Out || mode == ArrayMode::InOut; }
 
 } // namespace
@@ -221,6 +239,9 @@ Result<std::vector<driver::ReferenceFinding>> executeProblem(const Prepared &pre
   TILEC_ASSIGN(auto findings, driver::runReference(*prepared.source, *prepared.program, lent.buffers, problem.env,
                                                    problem.grid, options));
   lent.takeBack(problem);
+  problem.unwritten.resize(problem.arrays.size());
+  for (size_t i = 0; i < problem.arrays.size(); ++i)
+    problem.unwritten[i] = elementsAt(lent.buffers[i]);
   return findings;
 }
 

@@ -14,6 +14,8 @@ struct HostProblem {
   std::array<int64_t, 3> grid{1, 1, 1};
   std::vector<runtime::HostArray> arrays;    ///< dense, in the order of plan.arrays
   std::vector<std::vector<int64_t>> strides; ///< elements
+  /// Row-major numbers of elements that no block stored, rising; ReferenceOptions::findUnwritten.
+  std::vector<std::vector<int64_t>> unwritten;
   int64_t elements() const;
   int64_t blocks() const { return grid[0] * grid[1] * grid[2]; }
 };

@@ -99,12 +99,15 @@ struct HostBuffer {
   DType dtype = DType::f32;
   std::vector<int64_t> extents, strides;
   void *data = nullptr;
+  std::vector<int64_t> unwritten = {}; ///< see ReferenceOptions::findUnwritten
 };
 
 struct ReferenceOptions {
   unsigned jobs = 0;  ///< 0: as many as there are cores
   bool widen = false; ///< float arithmetic in f64: the truth that error bounds are measured against
   bool checkRaces = true;
+  /// HostBuffer::unwritten takes the offsets of elements of an `out` array that no block stores.
+  bool findUnwritten = false;
   std::function<void(int64_t done, int64_t total)> progress;
   /// What blocks print, in the order of block numbers; without it nothing is printed.
   std::function<void(std::string_view text)> print;

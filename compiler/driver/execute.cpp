@@ -31,8 +31,10 @@ Result<std::vector<ReferenceFinding>> runReference(const Source &source, const s
   if (arrays.size() != program.arrays.size())
     return internalError("{} buffers for {} arrays", arrays.size(), program.arrays.size());
   for (size_t i = 0; i < arrays.size(); ++i) {
-    const HostBuffer &b = arrays[i];
+    HostBuffer &b = arrays[i];
     reference::BufferView view{b.dtype, b.extents, b.strides, static_cast<std::byte *>(b.data), 1};
+    if (options.findUnwritten && program.arrays[i].mode == ArrayMode::Out)
+      view.unwritten = &b.unwritten;
     for (size_t axis = 0; axis < b.extents.size(); ++axis) {
       // The farthest element along positive strides; an empty array has none.
       if (b.extents[axis] == 0) {

@@ -32,6 +32,7 @@ struct Program {
   Steps steps;
   std::vector<Cause> causes;
   bool storesNibbles = false; ///< stores to packed arrays: two blocks may share a byte, so blocks run one by one
+  bool waits = false;         ///< a block may wait for what others do
 };
 
 /// Steps of a block of scalar ops that work on many lanes at once: each scalar of the block is a tile of so many lanes.
@@ -83,6 +84,7 @@ public:
   Taint cause(FindingKind kind, mlir::Operation *op, std::string array = "", std::string text = "");
   void needScratch(size_t bytes) { program.scratch = std::max(program.scratch, bytes); }
   void storesNibbles() { program.storesNibbles = true; }
+  void waits() { program.waits = true; }
   size_t order(mlir::Operation *op) const { return orders.at(op); }
   static Place place(mlir::Operation *op);
   bool widens() const { return options.widen64; }

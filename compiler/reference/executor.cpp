@@ -1,6 +1,7 @@
 #include "compiler/reference/executor.h"
 #include "compiler/reference/compiler.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <chrono>
 #include <thread>
 
 using namespace mlir;
@@ -122,27 +123,72 @@ static Result<std::unique_ptr<Memory>> bindMemory(const std::string &name, const
   return memory;
 }
 
-/// Runs `work(worker, block)` for every block in the list on several workers. Blocks are handed out in small runs; what
-/// they find is merged by block number, so the result does not depend on who ran what.
-static Status runBlocks(const Program &program, LaunchState &state, const std::vector<int64_t> *chosen, int64_t total,
-                        const ExecOptions &options, Findings &findings) {
-  // Few blocks a turn keep workers equally busy at the end; many save trips to the counter.
-  unsigned jobs = options.jobs ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
-  if (program.storesNibbles)
-    jobs = 1;
-  jobs = unsigned(std::clamp<int64_t>(total, 1, jobs));
-  const int64_t run = std::clamp<int64_t>(total / (int64_t(jobs) * 16), 1, 64);
+/// Runs blocks in threads. They are handed out in small runs; what they find is merged by block number, so the result
+/// does not depend on who ran what.
+class Crew {
+public:
+  Crew(const Program &program, LaunchState &state, const std::vector<int64_t> *chosen, int64_t total,
+       const ExecOptions &options, Findings &findings)
+      : program(program), state(state), chosen(chosen), total(total), options(options), findings(findings),
+        printer(options.print) {
+    unsigned jobs = options.jobs ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
+    workers = unsigned(std::clamp<int64_t>(total, 1, program.storesNibbles ? 1 : jobs));
+    // Few blocks a turn keep workers equally busy at the end; many save trips to the counter. A block that waits may
+    // wait for the next one, which must then be another worker's.
+    turn = program.waits ? 1 : std::clamp<int64_t>(total / (int64_t(workers) * 16), 1, 64);
+  }
+
+  Status run() {
+    if (program.waits)
+      state.stalled = [this] { return addWorkers(); };
+    {
+      std::lock_guard guard(lock);
+      for (unsigned i = 1; i < workers; ++i)
+        threads.emplace_back([this] { work(); });
+    }
+    work();
+    while (join()) // a thread may have started others
+      ;
+    state.stalled = nullptr;
+    printer.finish();
+    if (firstError)
+      return std::unexpected(*firstError);
+    return {};
+  }
+
+private:
+  using Time = std::chrono::steady_clock;
+  const Program &program;
+  LaunchState &state;
+  const std::vector<int64_t> *chosen;
+  int64_t total, turn = 1;
+  const ExecOptions &options;
+  Findings &findings;
+  Printer printer;
   std::atomic<int64_t> next = 0;
-  Printer printer(options.print);
-  std::mutex lock; // guards done, findings, firstError
+  std::mutex lock; ///< guards what follows, and the findings
+  unsigned workers = 1;
+  std::vector<std::jthread> threads;
+  Time::time_point lastChange = Time::now(); ///< when a block ended or a worker came
   int64_t done = 0, errorBlock = 0;
   std::optional<Error> firstError;
 
-  auto work = [&] {
+  bool failed() const { return state.failedBlock != std::numeric_limits<int64_t>::max(); }
+
+  /// Waits for the threads that there are; false when there are none.
+  bool join() {
+    std::vector<std::jthread> ending;
+    {
+      std::lock_guard guard(lock);
+      ending.swap(threads);
+    }
+    return !ending.empty();
+  }
+
+  void work() {
     Worker worker(program, state);
-    auto failed = [&] { return state.failedBlock != std::numeric_limits<int64_t>::max(); };
     while (!failed()) {
-      int64_t begin = next.fetch_add(run), end = std::min(begin + run, total);
+      int64_t begin = next.fetch_add(turn), end = std::min(begin + turn, total);
       if (begin >= total)
         break;
       for (int64_t i = begin; i < end && !worker.frame.error; ++i) {
@@ -155,6 +201,7 @@ static Status runBlocks(const Program &program, LaunchState &state, const std::v
       }
       std::lock_guard guard(lock);
       done += end - begin;
+      lastChange = Time::now();
       if (options.progress && !failed())
         options.progress(done, total);
       if (worker.frame.error) {
@@ -166,17 +213,30 @@ static Status runBlocks(const Program &program, LaunchState &state, const std::v
     std::lock_guard guard(lock);
     for (auto &[key, located] : worker.frame.findings)
       addFinding(findings, key, std::move(located));
-  };
-  std::vector<std::jthread> threads;
-  for (unsigned i = 1; i < jobs; ++i)
-    threads.emplace_back(work);
-  work();
-  threads.clear();
-  printer.finish();
-  if (firstError)
-    return std::unexpected(*firstError);
-  return {};
-}
+  }
+
+  /// Some blocks wait, and none has ended for a while: those they wait for may not have started, so there are as many
+  /// workers again, whatever `jobs` says.
+  Status addWorkers() {
+    constexpr auto patience = std::chrono::milliseconds(20);
+    constexpr unsigned most = 4096;
+    std::lock_guard guard(lock);
+    int64_t started = next;
+    if (started >= total || failed() || Time::now() - lastChange < patience)
+      return {};
+    if (program.storesNibbles || workers >= most)
+      return programError("{} blocks wait for others and {} have not started, which is more than the executor runs at "
+                          "a time{}",
+                          workers, total - started,
+                          program.storesNibbles ? " where arrays have two elements in a byte" : "");
+    int64_t added = std::min({int64_t(workers), total - started, int64_t(most - workers)});
+    for (int64_t i = 0; i < added; ++i)
+      threads.emplace_back([this] { work(); });
+    workers += unsigned(added);
+    lastChange = Time::now();
+    return {};
+  }
+};
 
 /// Blocks that store a sampled element; null when that depends on loaded values, so that all must run.
 static Result<std::optional<std::vector<int64_t>>> chooseBlocks(tile::KernelOp kernel, const Launch &launch,
@@ -233,6 +293,11 @@ static void prepareChecks(tile::KernelOp kernel, LaunchState &state, bool checkR
     else
       memory->undefined.assign(size_t(memory->high - memory->low + 1), neverStored);
   }
+  for (const auto &memory : state.memories)
+    if (memory->view.unwritten && memory->low <= memory->high) {
+      memory->undefined.assign(size_t(memory->high - memory->low + 1), neverStored);
+      memory->shows = true;
+    }
   state.checkLanes = checkRaces;
   state.checkRaces = checkRaces && severalBlocks; // one block has nobody to race
   if (!state.checkRaces)
@@ -295,7 +360,11 @@ Result<ExecReport> execute(ModuleOp module, std::string_view kernelName, const L
   state.prints = bool(options.print);
   prepareChecks(kernel, state, options.checkRaces, report.blocks > 1 && total <= Writers::mostBlocks);
   Findings findings;
-  TILEC_TRY(runBlocks(program, state, chosen ? &*chosen : nullptr, report.blocks, options, findings));
+  TILEC_TRY(Crew(program, state, chosen ? &*chosen : nullptr, report.blocks, options, findings).run());
+  for (const auto &memory : state.memories)
+    for (size_t i = 0; memory->view.unwritten && i < memory->undefined.size(); ++i)
+      if (memory->undefined[i] == neverStored)
+        memory->view.unwritten->push_back(memory->low + int64_t(i));
   for (auto &[key, located] : findings)
     report.findings.push_back(std::move(located.finding));
   llvm::stable_sort(report.findings, [](const Finding &a, const Finding &b) {

@@ -10,8 +10,8 @@
 // the end. The same bits on every run, whatever the number of workers, but for floats that several blocks add to one
 // element by atomics.
 //
-// Blocks run in threads, each started block to its end, so a block may wait for one that has started. What atomics of
-// one array do to its elements happens under a lock of the array.
+// Blocks run in threads, each started block to its end. A block may wait for any other: where blocks wait and none
+// ends, more of them are started. What atomics of one array do to its elements happens under a lock of the array.
 #include "compiler/base/dtype.h"
 #include "compiler/base/result.h"
 #include <array>
@@ -34,6 +34,8 @@ struct BufferView {
   std::vector<int64_t> strides; ///< elements, may be zero or negative; empty: row-major and contiguous
   std::byte *data = nullptr;    ///< element (0, …); fp4 packs two elements in a byte, the even one low
   uint64_t elements = 0;        ///< elements that may be addressed from `data` on
+  /// Where it is given, for an array that is only stored to: takes the offsets of elements that no block stores.
+  std::vector<int64_t> *unwritten = nullptr;
 };
 
 /// One element of an array argument, by its offset in elements from the array's base.

@@ -1,6 +1,7 @@
 // What a block found wrong, how findings of blocks become one, and the sentences that say it.
 #include "compiler/reference/frame.h"
 #include <algorithm>
+#include <thread>
 #include <tuple>
 
 namespace tilec::reference {
@@ -123,12 +124,20 @@ bool Frame::stops() {
   return ended;
 }
 
+void Frame::waitForOthers() {
+  constexpr uint64_t often = 64;
+  std::this_thread::yield(); // the block waited for may need this processor
+  if (++tripsWaiting % often == 0 && launch->stalled)
+    if (Status status = launch->stalled(); !status)
+      fail(status.error());
+}
+
 void Frame::beginBlock(int64_t linear) {
   const auto &grid = launch->grid;
   linearBlock = linear;
   block = {linear % grid[0], linear / grid[0] % grid[1], linear / grid[0] / grid[1]};
   hit = ended = false;
-  tripsSinceFailure = 0;
+  tripsSinceFailure = tripsWaiting = 0;
   clock.clear();
 }
 

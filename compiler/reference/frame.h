@@ -3,6 +3,7 @@
 #include "compiler/reference/executor.h"
 #include "compiler/reference/order.h"
 #include <atomic>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -58,8 +59,10 @@ struct Memory {
   /// Race check: who last changed each element from `low` on; empty where nothing is checked.
   Writers writers;
   Releases releases;
-  /// Of scratch memory: why each element from `low` on is undefined; empty where every element has a value.
+  /// Of scratch memory, and of outputs that are watched: why each element from `low` on is undefined; empty where every
+  /// element has a value.
   std::vector<Taint> undefined;
+  bool shows = false; ///< an undefined value stored here has had its effect although `undefined` takes it
 };
 
 /// A run-time array: memory with extents and strides.
@@ -96,6 +99,8 @@ struct LaunchState {
   /// The lowest block that failed: blocks behind it end at their next trip of a loop.
   std::atomic<int64_t> failedBlock = std::numeric_limits<int64_t>::max();
   std::vector<std::vector<int64_t>> samples; ///< per memory, sorted offsets; only while probing
+  /// A block that has waited for a while asks for more workers: who it waits for may not have started.
+  std::function<Status()> stalled;
 
   void fail(int64_t block);
 };
@@ -126,10 +131,13 @@ struct Frame {
   /// Ends the block when the launch has failed; asked once a trip of a loop. A block that waits for one that has ended
   /// would wait forever, so those in front of the failed block end as well once they had time to finish.
   bool stops();
+  /// A trip of a loop that asks memory what other blocks do: lets them have the processor, and in the long run a
+  /// worker.
+  void waitForOthers();
   void beginBlock(int64_t linear);
 
 private:
-  uint64_t tripsSinceFailure = 0;
+  uint64_t tripsSinceFailure = 0, tripsWaiting = 0;
 };
 
 } // namespace tilec::reference

@@ -90,7 +90,7 @@ inline bool changes(Frame &frame, Memory &memory, const AccessPoint &point, int6
 inline void storeTaint(Frame &frame, Memory &memory, const AccessPoint &point, int64_t offset, Taint taint) {
   if (!memory.undefined.empty())
     memory.undefined[size_t(offset - memory.low)] = taint;
-  else if (taint)
+  if (taint && (memory.undefined.empty() || memory.shows))
     frame.reaches(taint, point.order, point.place, point.name, offset);
 }
 

@@ -2,7 +2,6 @@
 #include "compiler/reference/compiler.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include <thread>
 
 using namespace mlir;
 
@@ -207,6 +206,8 @@ static Status compileWhile(Compiler &c, Operation *op) {
   TILEC_ASSIGN(Steps trip,
                c.nested(*loop.getAfterBody(), [&](Operation *yield) { moveInto(yield->getOperands(), carried); }));
   bool waits = asksOthers(op);
+  if (waits)
+    c.waits();
   c.add([=, place = Compiler::place(op), before = std::move(before), trip = std::move(trip)](Frame &frame) {
     while (!frame.stops()) {
       run(before, frame);
@@ -214,8 +215,8 @@ static Status compileWhile(Compiler &c, Operation *op) {
       if (frame.ended || !*frame.tiles[cond].as<uint8_t>())
         break;
       run(trip, frame);
-      if (waits) // the block waited for may need this processor
-        std::this_thread::yield();
+      if (waits)
+        frame.waitForOthers();
     }
   });
   return {};
